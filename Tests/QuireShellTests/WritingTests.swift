@@ -154,7 +154,20 @@ import Testing
     #expect(
       await session.failure("insert into tag values (7, 'seven'), (1, 'one')").hasPrefix(
         "UNIQUE constraint failed: tag.id"))
-    #expect(await session.failure("delete from shelf where room = 'north'").hasPrefix("FOREIGN KEY constraint failed"))
+    #expect(
+      await session.failure("delete from shelf where room = 'north'")
+        == "other rows refer to the rows of Shelf that would be deleted\nits key: copy.room → shelf.room and copy.number → shelf.number"
+    )
+    #expect(
+      await session.failure("insert into copy values (9, 77, null, null)")
+        == "a row that the new row refers to is not there\nits keys: copy.book_id → book.id, copy.room → shelf.room and copy.number → shelf.number"
+    )
+    #expect(
+      await session.failure("update author set id = 99 where id = 1").hasPrefix(
+        "a foreign key would lead nowhere\nits keys: book.author_id → author.id"))
+    _ = try await session.replies("begin; pragma defer_foreign_keys = on; insert into copy values (9, 77, null, null);")
+    #expect(await session.failure("commit;").hasPrefix("a foreign key would lead nowhere: the transaction is open"))
+    _ = try await session.replies("rollback")
     #expect(
       await session.failure("insert into book default values").hasPrefix("NOT NULL constraint failed: book.title"))
     #expect(try library.everything() == before)

@@ -18,6 +18,49 @@ extension ShellSession {
     }
   }
 
+  /// Which keys a statement of SQL may have broken: SQLite says only that it is one. Nil if the statement's table has none.
+  func brokenKeys(_ words: StatementWords) -> ShellFailure? {
+    if ["commit", "end", "release"].contains(words.verb) {
+      return ShellFailure(
+        "a foreign key would lead nowhere: the transaction is open, and was not committed",
+        hint: "pragma foreign_key_check lists the rows; rollback takes all back")
+    }
+    guard let table = words.target, table.schema == nil || table.schema == "main",
+      let model = models.all.first(where: { SQLName($0.table) == SQLName(table.name) })
+    else { return nil }
+    let keys = model.relations.filter { $0.isDeclared && $0.holdsKey }.compactMap { named($0, of: model.table) }
+    let uses = model.relations.filter { $0.isDeclared && !$0.holdsKey }.compactMap { used($0, model.table) }
+    if words.verb == "delete" {
+      return ShellFailure(
+        "other rows refer to the rows of \(model.name) that would be deleted", hint: Self.listed(uses))
+    }
+    if words.verb == "update" {
+      return ShellFailure(
+        "a foreign key would lead nowhere", hint: Self.listed(keys + uses))
+    }
+    return ShellFailure("a row that the new row refers to is not there", hint: Self.listed(keys))
+  }
+
+  private static func listed(_ keys: [String]) -> String? {
+    if keys.isEmpty { return nil }
+    return (keys.count == 1 ? "its key: " : "its keys: ") + keys.prefix(5).joined(separator: ", ")
+      + (keys.count > 5 ? " …" : "")
+  }
+
+  /// `book.author_id → author.id`
+  private func named(_ relation: Relation, of table: String) -> String? {
+    guard case .direct(let pairs) = relation.route else { return nil }
+    let other = models[relation.target].table
+    return pairs.map { "\(table).\($0.own) → \(other).\($0.other)" }.joined(separator: " and ")
+  }
+
+  /// The same of a key that other rows hold.
+  private func used(_ relation: Relation, _ table: String) -> String? {
+    guard case .direct(let pairs) = relation.route else { return nil }
+    let other = models[relation.target].table
+    return pairs.map { "\(other).\($0.other) → \(table).\($0.own)" }.joined(separator: " and ")
+  }
+
   private func brokenKey(
     of relation: Relation, _ columns: [String], _ values: [Resolved], _ failure: WriteFailure
   ) -> ShellFailure? {

@@ -186,10 +186,11 @@ struct ModelInference {
     let ofTable = Dictionary(grouping: keys, by: \.table)
     for model in models {
       let own = ofTable[model.table] ?? []
-      guard own.count == 2, own.allSatisfy(\.isDeclared) || !model.columns.contains(where: { $0.keyPlace == 0 }) else {
-        continue
-      }
       let linked = Set(own.flatMap { $0.pairs.map(\.own) })
+      guard own.count == 2,
+        own.allSatisfy(\.isDeclared) || !model.columns.contains(where: { $0.keyPlace == 0 })
+          || isUnique(linked, in: model)
+      else { continue }
       let rest = model.columns.filter { !linked.contains($0.column) }
       let isPure = rest.allSatisfy { $0.keyPlace > 0 && model.keyColumns.count == 1 }
       if isPure || Set(model.keyColumns) == linked { joins.append((own[0], own[1])) }
@@ -257,6 +258,13 @@ struct ModelInference {
     for prefix in [models[own].table.lowercased(), ModelNames.singular(models[own].table).lowercased()]
     where table.hasPrefix(prefix + "_") && second.pairs.count == 1 {
       let rest = String(first.table.dropFirst(prefix.count + 1))
+      // `books_authors_link` says no more than that it links them.
+      let other = ModelNames.singular(models[target].table).lowercased()
+      if rest.lowercased().hasPrefix(other),
+        ["_", "s_"].contains(where: rest.lowercased().dropFirst(other.count).hasPrefix)
+      {
+        break
+      }
       if ModelNames.plural(rest).lowercased() != name.lowercased() { name = rest }
       break
     }

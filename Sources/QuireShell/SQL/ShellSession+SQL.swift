@@ -35,7 +35,11 @@ extension ShellSession {
       try bind(statement)
       if statement.columnCount == 0 {
         if let recording = source.recording, undone.isEnd(words) {
-          try recording.ending { try statement.run() }
+          do {
+            try recording.ending { try statement.run() }
+          } catch let error as SQLiteError where error.isForeignKey {
+            throw brokenKeys(words) ?? ShellFailure(error.message)
+          }
         } else {
           try statement.run()
           source.recording?.transactionEnded()
@@ -52,7 +56,12 @@ extension ShellSession {
     }
     if try await !mayDestroy(words, run) { throw ShellFailure("nothing was changed", .refused) }
     try bind(statement)
-    try await run.each(try write(statement, words, run))
+    do {
+      try await run.each(try write(statement, words, run))
+    } catch let error as SQLiteError where error.isForeignKey {
+      if let explained = brokenKeys(words) { throw explained }
+      throw error
+    }
   }
 
   static let onlyReads = "it would write, and writing is off (.write, --write): nothing was run"
