@@ -22,8 +22,12 @@ extension ShellSession {
   func brokenKeys(_ words: StatementWords) -> ShellFailure? {
     if ["commit", "end", "release"].contains(words.verb) {
       return ShellFailure(
-        "a foreign key would lead nowhere: the transaction is open, and was not committed",
-        hint: "pragma foreign_key_check lists the rows; rollback takes all back")
+        options.staysOpen
+          ? "a foreign key would lead nowhere: the transaction is open, and was not committed"
+          : "a foreign key would lead nowhere: the transaction was not committed",
+        hint: options.staysOpen
+          ? "pragma foreign_key_check lists the rows; rollback takes all back"
+          : "pragma foreign_key_check before commit lists the rows")
     }
     guard let table = words.target, table.schema == nil || table.schema == "main",
       let model = models.all.first(where: { SQLName($0.table) == SQLName(table.name) })
