@@ -4,15 +4,19 @@ package import Foundation
 /// seen.
 ///
 /// It is `Codable`, so it can be stored anywhere. It is valid for the file it came from, as long as the log goes back
-/// that far.
+/// that far, and until a copy from before it is put back in the file's place.
 public struct CommitToken: Hashable, Codable, Sendable {
   /// The log's identifier: a file gets a new log when logging is switched off and on again.
   package let log: UUID
   /// The last logged change before it.
   package let place: Int64
+  /// Which commit that is the last change of: after a copy was put back, another one can have its place. Nil if it is not
+  /// known, and in tokens of earlier versions.
+  package let commit: Int64?
 
-  package init(log: UUID, place: Int64) {
+  package init(log: UUID, place: Int64, commit: Int64? = nil) {
     self.log = log
     self.place = place
+    self.commit = commit
   }
 }

@@ -27,7 +27,8 @@ public enum ChangeLog: Hashable, Sendable {
 public enum ChangeLogError: Error, Hashable, Sendable {
   /// The file keeps no log.
   case off(path: String)
-  /// The token comes from another file, or from a log that has been switched off since.
+  /// The token comes from another file, from a log that has been switched off since, or from commits that a copy which
+  /// was put back does not have.
   case otherLog(path: String)
   /// The log no longer goes back that far: these of its changes are gone.
   case trimmed(missing: ClosedRange<Int64>)
@@ -44,7 +45,8 @@ extension ChangeLogError: CustomStringConvertible {
     switch self {
     case .off(let path): "\(path) keeps no change log; open it with changeLog: .on()"
     case .otherLog(let path):
-      "the token is not of the change log of \(path); read the present state again, and continue from there"
+      "the token is not of the change log of \(path), or of commits that the file has no longer, because a copy was put "
+        + "back; read the present state again, and continue from there"
     case .trimmed(let missing):
       "changes \(missing.lowerBound) to \(missing.upperBound) are no longer in the log; read the present state again, "
         + "and go on from there, or keep the log for longer"

@@ -9,7 +9,7 @@ struct LogPlace {
   /// Nil where the file keeps no log.
   private(set) var state: LogState?
   /// The last change that is in a numbered commit.
-  private(set) var last: Int64 = 0
+  private var end = LogEnd(place: 0, commit: nil)
   private var forms: LogForms?
   /// Where the log ended when the store was opened: nothing before has a number.
   private var start: Int64 = 0
@@ -25,7 +25,7 @@ struct LogPlace {
     schema = try LogState.schema(of: connection)
     state = try LogState(on: connection)
     tables = try LogState.tables(of: connection)
-    if state != nil { last = try LogState.last(on: connection) }
+    if state != nil { end = try LogEnd(of: connection) }
     start = last
   }
 
@@ -35,14 +35,16 @@ struct LogPlace {
   /// The number under which another process's commit was reported; 0 for one from before the store was opened.
   func number(of set: LoggedSet) -> Int64 { set.place <= start ? 0 : numbers.number(at: set.place) ?? 0 }
 
-  var token: CommitToken? { state.map { CommitToken(log: $0.log, place: last) } }
+  var last: Int64 { end.place }
+
+  var token: CommitToken? { state.map { end.token(in: $0.log) } }
 
   /// After a commit of the store's own.
   ///
   /// - Parameter schema: the schema in that transaction where it altered it.
-  mutating func committed(_ state: LogState?, last: Int64?, schema: (version: Int64, tables: [SchemaReader.Object])?) {
+  mutating func committed(_ state: LogState?, end: LogEnd?, schema: (version: Int64, tables: [SchemaReader.Object])?) {
     self.state = state
-    if let last { self.last = last }
+    if let end { self.end = end }
     guard let schema else { return }
     self.schema = schema.version
     tables = schema.tables
@@ -50,9 +52,9 @@ struct LogPlace {
   }
 
   /// After another node's commit was repeated, with what it has logged.
-  mutating func repeated(_ number: Int64, at end: Int64) {
-    last = max(last, end)
-    numbers.add(number, at: end)
+  mutating func repeated(_ number: Int64, at end: LogEnd) {
+    if end.place > last { self.end = end }
+    numbers.add(number, at: end.place)
   }
 
   /// Unknown commits have been made: the next check compares everything.
@@ -66,13 +68,15 @@ struct LogPlace {
   mutating func follow(_ connection: Connection, process: String?, known: ChangedTables) throws -> [LoggedSet] {
     if try schema != LogState.schema(of: connection) {
       let now = try LogPlace(on: connection)
-      let goesOn = schema != nil && state?.isWhole == true && state?.log == now.state?.log && tables == now.tables
+      var goesOn = schema != nil && state?.isWhole == true && state?.log == now.state?.log && tables == now.tables
+      // A copy that was put back has another commit there, if it is long enough.
+      if goesOn, end.commit != nil { goesOn = try LogEnd(at: last, on: connection) == end }
       let before = self
       self = now
       forgetsDeletes = before.forgetsDeletes
       if before.state?.log == now.state?.log { (start, numbers) = (before.start, before.numbers) }
       if !goesOn { return [unknown] }
-      last = before.last  // an index, a view, or a table of ours: nothing was altered that is logged
+      end = before.end  // an index, a view, or a table of ours: nothing was altered that is logged
     }
     guard let state else { return [unknown] }
     let trimmed = try connection.query("SELECT trimmed FROM _quire_log").first ?? .null
@@ -80,15 +84,16 @@ struct LogPlace {
       let forms = try forms ?? LogForms(connection, known)
       self.forms = forms
       let sets = try LogReader(connection: connection, process: process, forms: forms).sets(after: last).sets
-      if let end = sets.last {
-        last = end.place
+      if let last = sets.last {
+        end = last.end
         return forgetsDeletes ? sets.map(\.withoutDeletes) : sets
       }
       if try NodePlace(on: connection) != nil, try !NodeTables.sharedInternals(of: connection).hasShadows { return [] }
     }
-    last = try LogState.last(on: connection)
+    end = try LogEnd(of: connection)
     return [unknown]
   }
 
-  private var unknown: LoggedSet { LoggedSet(tables: [], place: last, rowsUnknown: true) }
+  /// Others have committed, and what is not known.
+  var unknown: LoggedSet { LoggedSet(tables: [], end: end, rowsUnknown: true) }
 }

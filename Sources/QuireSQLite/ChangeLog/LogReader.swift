@@ -8,17 +8,20 @@ struct LoggedSet {
   /// Its number where the store that asks has committed it, else 0.
   var number: Int64 = 0
   var tables: [TableChanges]
-  /// The last change of it.
-  var place: Int64
+  /// The last change of it, and its record.
+  var end: LogEnd
   /// Whether more may have changed than is logged.
   var rowsUnknown: Bool
   /// When it was committed, and by which process; nil where there is no record of it.
   var time: String?
   var process: String?
 
+  /// The last change of it.
+  var place: Int64 { end.place }
+
   func changeSet(_ number: Int64, in log: UUID) -> ChangeSet {
     ChangeSet(
-      number: number, origin: origin, author: author, token: CommitToken(log: log, place: place), tables: tables,
+      number: number, origin: origin, author: author, token: end.token(in: log), tables: tables,
       rowsUnknown: rowsUnknown)
   }
 }
@@ -145,7 +148,8 @@ struct LogReader {
         let rows = fold.rows.filter { $0.kind != .update || $0.old != $0.new }
         return rows.isEmpty ? nil : TableChanges(table: form.table, rows: rows)
       }
-      var set = LoggedSet(tables: tables, place: place, rowsUnknown: rowsUnknown)
+      let commit = record.map { LogEnd.commit($0.number, by: $0.process) }
+      var set = LoggedSet(tables: tables, end: LogEnd(place: place, commit: commit), rowsUnknown: rowsUnknown)
       guard let record else { return set }
       set.author = record.author
       set.time = record.time

@@ -39,12 +39,6 @@ struct LogState: Equatable {
     try SchemaReader(connection).objects(.table).filter { !SchemaReader.isReserved($0.name) }
       .sorted { $0.name < $1.name }
   }
-
-  /// The last logged change.
-  static func last(on connection: Connection) throws -> Int64 {
-    let last = try connection.query("SELECT max(seq) FROM _quire_changes").first
-    return if case .integer(let place)? = last { place } else { 0 }
-  }
 }
 
 /// The log's tables and triggers in a file: made, compared with what the tables need, removed. Documented in

@@ -9,7 +9,7 @@ final class LogWriter {
   private unowned let connection: Connection  // both belong to the writer
   private(set) var state: LogState?
   /// The last logged change, if no other connection can have committed since it was read.
-  private(set) var last: Int64?
+  private(set) var last: LogEnd?
   /// The last change when it was last looked what can be trimmed.
   private var lookedForTrimming: Int64 = 0
   /// Set while triggers are being made: that changes the schema too.
@@ -39,7 +39,7 @@ final class LogWriter {
   /// What it remembers of the log at one moment of a transaction, for a savepoint that is rolled back.
   struct Mark {
     fileprivate let state: LogState?
-    fileprivate let last: Int64?
+    fileprivate let last: LogEnd?
     fileprivate let lookedForTrimming: Int64
   }
 
@@ -78,7 +78,7 @@ final class LogWriter {
       if state == nil { try tables.arrange() }
     }
     state = try LogState(on: connection)
-    last = try LogState.last(on: connection)
+    last = try LogEnd(of: connection)
   }
 
   private func switchOff() throws {
@@ -120,7 +120,7 @@ final class LogWriter {
     if isFollowing || isAltered { last = nil }
     if isAltered || hasGap { state = try LogState(on: connection) }
     guard let state else { return }
-    if last == nil { last = try LogState.last(on: connection) }
+    if last == nil { last = try LogEnd(of: connection) }
     if hasGap || !state.isWhole { try mend() }
   }
 
@@ -146,7 +146,7 @@ final class LogWriter {
 
   /// Closes the transaction's changes with a record, when nothing more will be written.
   func record(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
-    guard let first = last else { return }
+    guard let first = last?.place else { return }
     let statement = try insertStatement()
     defer { statement.reset() }
     try statement.bind(
@@ -158,7 +158,7 @@ final class LogWriter {
     try statement.run()
     if connection.changes == 0 { return }
     let place = connection.lastInsertedRowID
-    last = place
+    last = LogEnd(place: place, commit: LogEnd.commit(number, by: process))
     if place &- lookedForTrimming >= LogWriter.trimStep {
       try trim(upTo: first, last: place)
       lookedForTrimming = place
@@ -213,7 +213,7 @@ final class LogWriter {
   /// is the log's position, but it is no longer delivered.
   func forget(upTo place: Int64) throws {
     guard let state, place > state.trimmed else { return }
-    let last = try LogState.last(on: connection)
+    let last = try LogEnd(of: connection).place
     let cut = min(place, last)
     try connection.execute("DELETE FROM _quire_changes WHERE seq <= ? AND seq < ?", [.integer(cut), .integer(last)])
     try connection.execute("DELETE FROM _quire_commits WHERE seq <= ?", [.integer(cut)])

@@ -30,7 +30,7 @@ extension Database {
         for (offset, set) in sets.enumerated() {
           let number = first + Int64(offset)
           place.note(number, of: set)
-          let token = place.state.map { CommitToken(log: $0.log, place: set.place) }
+          let token = place.state.map { set.end.token(in: $0.log) }
           subscribers.publish(
             ChangeSet(
               number: number, origin: set.origin, author: set.author, token: token, tables: set.tables,
@@ -61,7 +61,7 @@ extension Database {
       // The file is closed or damaged: the next read reports it.
     }
     place.lose()
-    return (clock.count.value ?? CommitCount.unknown, [LoggedSet(tables: [], place: place.last, rowsUnknown: true)])
+    return (clock.count.value ?? CommitCount.unknown, [place.unknown])
   }
 
   /// The sets with their origins: by the record in the log, or by the file's count. A set with unknown rows that comes

@@ -19,23 +19,28 @@ extension Database {
   /// Each has the number that subscribers received here; 0 if it was made before the store was opened.
   ///
   /// - Parameters:
-  ///   - end: The last change to return, which is the last of a commit; nil for the end of the log.
+  ///   - bound: The last change to return, which is the last of a commit; nil for the end of the log.
   ///   - limit: Stops after the commit that reaches this number of changes.
   /// - Returns: The commits, and whether they lead to the end.
   /// - Throws: ``ChangeLogError`` if the log cannot be followed from the position.
-  package func loggedCommits(after token: CommitToken, upTo end: Int64? = nil, atMost limit: Int = .max) throws -> (
+  package func loggedCommits(after token: CommitToken, upTo bound: Int64? = nil, atMost limit: Int = .max) throws -> (
     commits: [ChangeSet], isEnd: Bool
   ) {
     let (log, sets, isEnd) = try read { connection in
       guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
       if state.log != token.log { throw ChangeLogError.otherLog(path: path) }
       if token.place < state.trimmed { throw ChangeLogError.trimmed(missing: token.place + 1...state.trimmed) }
-      let last = try LogState.last(on: connection)
+      let end = try LogEnd(of: connection)
+      let last = end.place
       if token.place > last { throw ChangeLogError.ahead(place: token.place, last: last) }
+      if let commit = token.commit, token.place > state.trimmed {
+        let there = try token.place == last ? end : LogEnd(at: token.place, on: connection)
+        if there.commit != commit { throw ChangeLogError.otherLog(path: path) }
+      }
       let reader = try LogReader(connection: connection, process: process, forms: LogForms(connection, tables))
-      var (sets, isEnd) = try reader.sets(after: token.place, upTo: end ?? last, atMost: limit)
+      var (sets, isEnd) = try reader.sets(after: token.place, upTo: bound ?? last, atMost: limit)
       // Rows that change now leave nothing in it.
-      if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], place: last, rowsUnknown: true)) }
+      if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], end: end, rowsUnknown: true)) }
       return (state.log, sets, isEnd)
     }
     let commits = order.withLock { place in

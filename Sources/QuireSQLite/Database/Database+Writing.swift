@@ -67,7 +67,7 @@ extension Database {
       } catch {
         throw gate?.error(error, ofMember: 0) ?? error
       }
-      if isNew { place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema) }
+      if isNew { place.committed(writer.log.state, end: writer.log.last, schema: writer.loggedSchema) }
       let commit = Commit(
         number: clock.number, origin: origin, author: author, token: place.token, isNew: isNew, folded: folded,
         writer: writer)

@@ -35,7 +35,7 @@ struct WriteGroup {
     let number: Int64?
     let author: String?
     /// Its last place in the change log.
-    let place: Int64?
+    let logEnd: LogEnd?
     let altersSchema: Bool
     let dropsTable: Bool
     let alteredTables: Set<String>
@@ -163,7 +163,7 @@ struct WriteGroup {
     members.append(
       Member(
         write: write, events: changes, number: isNew ? number : nil, author: author,
-        place: writer.log.last,
+        logEnd: writer.log.last,
         altersSchema: writer.hasAlteredSchema, dropsTable: writer.hasDroppedTable,
         alteredTables: writer.alteredTables, tables: tables))
   }
@@ -175,7 +175,7 @@ struct WriteGroup {
         try database.commit(
           writer, leaving: nil, numbers: Int64(members.count { $0.number != nil }))
         if members.contains(where: { $0.number != nil }) {
-          place.committed(writer.log.state, last: writer.log.last, schema: writer.loggedSchema)
+          place.committed(writer.log.state, end: writer.log.last, schema: writer.loggedSchema)
         }
         for member in members { member.write.decided(.success(member.number)) }
         for member in members { publish(member, writer, log: place.token?.log) }
@@ -206,7 +206,7 @@ struct WriteGroup {
 
   private func publish(_ member: Member, _ writer: Writer, log: UUID?) {
     guard let number = member.number, database.subscribers.want(member.write.origin) else { return }
-    let token = log.flatMap { log in member.place.map { CommitToken(log: log, place: $0) } }
+    let token = log.flatMap { log in member.logEnd.map { $0.token(in: log) } }
     database.subscribers.publish(
       ChangeSet(
         number: number, origin: member.write.origin, author: member.author, token: token,

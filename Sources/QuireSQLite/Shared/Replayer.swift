@@ -84,8 +84,8 @@ package final class Replayer {
     let origin: CommitOrigin
     let author: String?
     let events: Range<Int>
-    /// Its last place in the change log, if it has written to one.
-    let place: Int64?
+    /// Where it ends in the change log, if it has written to one.
+    let logEnd: LogEnd?
   }
 
   private func report(
@@ -93,7 +93,7 @@ package final class Replayer {
   ) {
     var number = first
     for member in members where !member.events.isEmpty {
-      if let end = member.place { place.repeated(number, at: end) }
+      if let end = member.logEnd { place.repeated(number, at: end) }
       if database.subscribers.want(member.origin) {
         database.subscribers.publish(
           ChangeSet(
@@ -113,9 +113,10 @@ package final class Replayer {
     let first = writer.capture.eventCount
     let tables = try transaction.rows.tables.map(table)
     for event in transaction.rows.events { try tables[event.table].apply(event.change, on: writer.connection) }
+    let place = transaction.rows.lastInsertedKey(in: "_quire_commits")
     return Member(
       origin: .node(transaction.node), author: transaction.author, events: first..<writer.capture.eventCount,
-      place: transaction.rows.lastInsertedKey(in: "_quire_commits"))
+      logEnd: try place.map { try LogEnd(at: $0, on: writer.connection) })
   }
 
   private func table(_ form: RowEvents.Table) throws -> ReplayedTable {
