@@ -46,6 +46,18 @@ import Testing
     #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[1000, 3500]])
   }
 
+  @Test func `the position stays the same when all before it is deleted, in other stores too`() throws {
+    let database = try log.open(.on())
+    try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    for number in 1...3 { try log.run(database, "INSERT INTO t (a) VALUES (\(number))") }
+    let token = try #require(database.latestToken)
+    try database.forgetLog(upTo: token.place)
+    #expect(try database.loggedCommits(after: token).commits.isEmpty)
+    #expect(database.latestToken == token && token.commit != nil)
+    #expect(try log.open().latestToken == token)
+    #expect(try database.read { try $0.query("SELECT count(*) FROM _quire_commits").first } == 1)
+  }
+
   @Test func `commits that a wrong clock has dated ahead do not keep the log`() throws {
     let database = try log.open(.on(keeping: .seconds(3600)))
     try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")

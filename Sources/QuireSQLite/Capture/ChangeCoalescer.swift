@@ -135,9 +135,9 @@ extension TableCoalescer {
       let mixed = UInt64(bitPattern: key.value) &* 0x9E37_79B9_7F4A_7C15
       return Int(truncatingIfNeeded: mixed ^ (mixed >> 32))
     }
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes(key) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int(truncatingIfNeeded: hash ^ (hash >> 32))
+    var hash = ByteHash()
+    hash.add(bytes(key))
+    return Int(truncatingIfNeeded: hash.value ^ (hash.value >> 32))
   }
 
   private func find(_ key: Key) -> Int? {

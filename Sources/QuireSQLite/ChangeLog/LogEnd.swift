@@ -43,11 +43,9 @@ extension LogEnd {
   ///   - number: Counted by the store that has committed it.
   ///   - process: What no other store has, not even one of the same process.
   static func commit(_ number: Int64, by process: String) -> Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
-    for byte in process.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    for place in 0..<8 {
-      hash = (hash ^ UInt64(truncatingIfNeeded: number >> (8 * place)) & 0xff) &* 0x100_0000_01b3
-    }
-    return Int64(hash >> 11)
+    var hash = ByteHash()
+    hash.add(process.utf8)
+    withUnsafeBytes(of: number.littleEndian) { hash.add($0) }
+    return Int64(hash.value >> 11)
   }
 }

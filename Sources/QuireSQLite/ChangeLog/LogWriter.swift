@@ -209,14 +209,15 @@ final class LogWriter {
   /// After how many changes it looks again what can go.
   private static let trimStep: Int64 = 1000
 
-  /// Deletes the log up to a position, which is the end of a commit. The last change of all stays, because its number
-  /// is the log's position, but it is no longer delivered.
+  /// Deletes the log up to a position, which is the end of a commit. The last change of all stays with its record, because
+  /// they are the log's position, but it is no longer delivered.
   func forget(upTo place: Int64) throws {
     guard let state, place > state.trimmed else { return }
     let last = try LogEnd(of: connection).place
     let cut = min(place, last)
-    try connection.execute("DELETE FROM _quire_changes WHERE seq <= ? AND seq < ?", [.integer(cut), .integer(last)])
-    try connection.execute("DELETE FROM _quire_commits WHERE seq <= ?", [.integer(cut)])
+    let bounds = [Value.integer(cut), .integer(last)]
+    try connection.execute("DELETE FROM _quire_changes WHERE seq <= ? AND seq < ?", bounds)
+    try connection.execute("DELETE FROM _quire_commits WHERE seq <= ? AND seq < ?", bounds)
     try connection.execute("UPDATE _quire_log SET trimmed = ?", [.integer(cut)])
     self.state?.trimmed = cut
   }

@@ -95,7 +95,7 @@ extension FileContents.Table {
     let statement = try connection.prepare(
       "SELECT \((keys + columns).joined(separator: ", ")) FROM \(table) ORDER BY \(keys.joined(separator: ", "))")
     self.init(name: name, rowCount: Int(count), sections: [])
-    var (hash, number) = (RowHash(), 0)
+    var (hash, number) = (ByteHash(), 0)
     while try statement.step() {
       let row = statement.row
       let values = (0..<row.count).map(row.value)
@@ -107,14 +107,5 @@ extension FileContents.Table {
       let last = values.prefix(keys.count).map { "\($0)" }.joined(separator: ", ")
       sections.append(FileContents.Section(last: last, hash: hash.value))
     }
-  }
-}
-
-/// FNV-1a over 64 bits. It finds accidental differences; it is no protection against forged rows.
-private struct RowHash {
-  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-  mutating func add(_ bytes: [UInt8]) {
-    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
 }
