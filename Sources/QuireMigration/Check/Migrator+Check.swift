@@ -64,12 +64,8 @@ extension Migrator {
         for loss in entry.losses where !entry.file.allows("M001") {
           findings.append(CheckFinding(.loss, file: entry.file.path, "\(loss)"))
         }
-        for object in entry.forgotten where !entry.file.allows("M004") {
-          let forgets = object.kind == .virtualTable ? "an index does not fit:" : "the rebuild forgets"
-          findings.append(CheckFinding(.forgotten, file: entry.file.path, "\(forgets) \(object)"))
-        }
-        for object in entry.dangling where !entry.file.allows("M004") {
-          findings.append(CheckFinding(.forgotten, file: entry.file.path, "what it drops is still used: \(object)"))
+        for sentence in entry.leftBehind where !entry.file.allows("M004") {
+          findings.append(CheckFinding(.forgotten, file: entry.file.path, sentence))
         }
       }
     } catch {

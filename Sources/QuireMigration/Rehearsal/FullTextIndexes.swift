@@ -3,9 +3,9 @@ import QuireSQLite
 
 /// The full-text indexes over other tables' text that must agree with it after a migration, as SQLite's own check tells.
 ///
-/// Such an index finds rows by their row ids, which a rebuild of a table without an INTEGER PRIMARY KEY gives anew, and
-/// VACUUM too: then it finds other rows, or is damaged for SQLite. One that did not agree before says nothing where the
-/// rows keep their ids.
+/// Such an index finds rows by their row ids. A table without an INTEGER PRIMARY KEY gets new ones by a rebuild, and by
+/// VACUUM: then the index finds other rows, or is damaged for SQLite. One that did not agree before is not reported
+/// where the rows keep their ids.
 struct FullTextIndexes {
   private let watched: [DatabaseSchema.Object]
 

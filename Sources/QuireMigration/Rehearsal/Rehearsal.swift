@@ -30,6 +30,11 @@ public struct Rehearsal: Sendable {
     package let forgotten: [SchemaDifference]
     /// The keys, views and triggers that refer to a table or view that it drops, and that no later file mends.
     package var dangling: [SchemaDifference] = []
+    /// Both as sentences.
+    package var leftBehind: [String] {
+      forgotten.map { ($0.kind == .virtualTable ? "an index does not fit: " : "the rebuild forgets ") + "\($0)" }
+        + dangling.map { "what it drops is still used: \($0)" }
+    }
   }
 
   /// The number of rows of a table before and after; nil if it does not exist.

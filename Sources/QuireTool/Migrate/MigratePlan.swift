@@ -116,13 +116,8 @@ struct MigratePlan {
       terminal.print("      ? the keys of \(printable(table)) were not checked: \(printable(reason))")
     }
     for loss in entry.losses { terminal.print("      \(out.styled("!", .red)) \(printable("\(loss)"))   [M001]") }
-    for object in entry.forgotten {
-      let forgets = object.kind == .virtualTable ? "an index does not fit:" : "the rebuild forgets"
-      terminal.print("      \(out.styled("!", .red)) \(forgets) \(printable("\(object)"))   [M004]")
-    }
-    for object in entry.dangling {
-      terminal.print(
-        "      \(out.styled("!", .red)) what it drops is still used: \(printable("\(object)"))   [M004]")
+    for sentence in entry.leftBehind {
+      terminal.print("      \(out.styled("!", .red)) \(printable(sentence))   [M004]")
     }
   }
 
