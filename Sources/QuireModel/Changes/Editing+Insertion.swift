@@ -24,7 +24,7 @@ extension Editing {
         let target = entities[side.target].model(object)
         if !target._quireRowState.isOwned(by: core) { waiting.append(target) }
       } else if let list = object as? ToManyList {
-        waiting += list.detached.compactMap { $0 as? any PersistentModel }
+        waiting += list.detached?.objects.compactMap { $0 as? any PersistentModel } ?? []
       } else if let target = object as? any PersistentModel {
         waiting.append(target)
       }
@@ -43,7 +43,7 @@ extension Editing {
     return entity.relationships.contains { index in
       let link = referrer._quireLink(index)
       guard let list = link.list else { return link.object === target }
-      guard list.detached.contains(where: { $0 === target }) else { return false }
+      guard list.detached?.objects.contains(where: { $0 === target }) == true else { return false }
       guard case .foreignKey(let foreignKey)? = entity.properties[index].toMany?.via,
         let holder = target._quireLink(foreignKey).object
       else { return true }
@@ -131,7 +131,7 @@ extension Editing {
         attach(arrival.model, index, side)
       } else if let list = brought.first, list.arrival == number, list.property == index {
         brought.removeFirst()
-        replace(index, of: arrival.model, with: list.targets)
+        assign(list.targets, toList: index, of: arrival.model)
       }
     }
     brought = brought.drop { $0.arrival == number }
@@ -139,7 +139,7 @@ extension Editing {
 
   private func targets(broughtBy model: any PersistentModel, _ property: Int) -> [any PersistentModel] {
     let link = model._quireLink(property)
-    if let list = link.list { return list.detached.compactMap { $0 as? any PersistentModel } }
+    if let list = link.list { return list.detached?.objects.compactMap { $0 as? any PersistentModel } ?? [] }
     return (link.object as? any PersistentModel).map { [$0] } ?? []
   }
 
@@ -155,7 +155,7 @@ extension Editing {
     leaveOthers(target, index, side, but: model)
     edit(inverse, of: target) { list in
       let isThere = model._quireRowState.isOwned(by: core) && !model.isDeleted
-      if isThere, model._quireLink(index).object === object { list.insert(model._quireRowState.key) }
+      if isThere, model._quireLink(index).object === object { list.insert(model) }
     }
   }
 }

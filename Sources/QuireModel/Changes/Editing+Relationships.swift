@@ -34,8 +34,7 @@ extension Editing {
   func assign(_ target: (any PersistentModel)?, to property: Int, of model: any PersistentModel) {
     guard let entity = entity(of: model) else { return }
     if case .toMany = entity.properties[property].kind {  // the side of a one-to-one without the column
-      replace(property, of: model, with: target.map { [$0] } ?? [])
-      return
+      return assign(target.map { [$0] } ?? [], toList: property, of: model)
     }
     guard let side = entity.properties[property].toOne else { return }
     if let target, !belongs(target, to: model, property) { return }
@@ -59,7 +58,7 @@ extension Editing {
     let key = model._quireRowState.key
     model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
     for place in lists {
-      editInSilence(place) { if place.model === target { $0.insert(key) } else { $0.remove(key) } }
+      editInSilence(place) { if place.model === target { $0.insert(model) } else { $0.remove(key) } }
     }
     change.didChange()
     if !isInContext { rejoin(model, target.map { [$0] } ?? []) }
@@ -94,11 +93,23 @@ extension Editing {
     }
   }
 
+  /// As below, for code that does not know the targets' class, which is one.
+  func assign(_ targets: [any PersistentModel], toList property: Int, of model: any PersistentModel) {
+    func replace<Target: PersistentModel>(_: Target.Type) {
+      self.replace(property, of: model, with: targets.compactMap { $0 as? Target })
+    }
+    guard let entity = entity(of: model), let side = entity.properties[property].toMany, let store else { return }
+    let type: any PersistentModel.Type = targets.first.map { Swift.type(of: $0) } ?? store.entities[side.target].type
+    replace(type)
+  }
+
   /// `author.books = […]`
-  func replace(_ property: Int, of model: any PersistentModel, with targets: [any PersistentModel]) {
+  func replace<Target: PersistentModel>(_ property: Int, of model: any PersistentModel, with targets: [Target]) {
     guard let entity = entity(of: model), let side = entity.properties[property].toMany else { return }
     if isGone(model, property) { return }
-    for target in targets where !belongs(target, to: model, property) { return }
+    let ends = model._quireLink(property).list.map { commonEnds($0, targets) }
+    for target in targets[ends?.rest(of: targets.count) ?? targets.indices]
+    where !belongs(target, to: model, property) { return }
     guard let list = core.loader.list(of: model, property) else { return }
     let (removed, added) = difference(list, targets)
     defer {
@@ -122,20 +133,24 @@ extension Editing {
     }
   }
 
+  /// What a list and the targets that it is assigned have in common at both ends, most of them after an append or the
+  /// removal of one.
+  private func commonEnds<Target: PersistentModel>(_ list: ToManyList, _ targets: [Target]) -> CommonEnds {
+    if let shown = core.loader.shown(list, Target.self) { return CommonEnds(shown, targets) }
+    let keys = list.keys
+    return CommonEnds(keys.count, targets.count) { keys[$0] == targets[$1]._quireRowState.key }
+  }
+
   /// The keys that an assignment takes out of a list, ascending, and the objects that it puts into it.
-  ///
-  /// What both have at the beginning, most of it after an append, is compared key by key: a set of all keys would cost
-  /// several times as much.
-  private func difference(_ list: ToManyList, _ targets: [any PersistentModel]) -> (
+  private func difference<Target: PersistentModel>(_ list: ToManyList, _ targets: [Target]) -> (
     removed: [Int64], added: [any PersistentModel]
   ) {
-    let keys = list.keys
-    var same = 0
-    while same < keys.count, same < targets.count, keys[same] == targets[same]._quireRowState.key { same += 1 }
-    if same == keys.count, same == targets.count { return ([], []) }
-    let old = Set(keys[same...])
-    let new = Set(targets[same...].map(\._quireRowState.key))
-    let added = targets[same...].filter { target in
+    let ends = commonEnds(list, targets)
+    let rest = targets[ends.rest(of: targets.count)]
+    let old = Set(list.keys[ends.rest(of: list.keys.count)])
+    if old.isEmpty, rest.isEmpty { return ([], []) }
+    let new = Set(rest.map(\._quireRowState.key))
+    let added = rest.filter { target in
       let key = target._quireRowState.key
       return !old.contains(key) && !list.contains(key)  // An object may stand in `targets` twice.
     }
@@ -143,18 +158,19 @@ extension Editing {
   }
 
   /// A list that a join table keeps: its pairs, and the lists of the other side, at once.
-  private func replacePairs(
-    _ property: Int, of model: any PersistentModel, with targets: [any PersistentModel], _ side: ToManySide,
-    _ join: JoinTable, _ own: JoinSide
+  private func replacePairs<Target: PersistentModel>(
+    _ property: Int, of model: any PersistentModel, with targets: [Target], _ side: ToManySide, _ join: JoinTable,
+    _ own: JoinSide
   ) {
     var change = JointChange()
     var (leaving, added): ([any PersistentModel], [any PersistentModel]) = ([], [])
-    let given = targets.filter { !$0.isDeleted }
+    var wereDeleted: Set<ObjectIdentifier>?
     func places() -> [ListPlace] {
       guard let list = core.loader.list(of: model, property) else { return [] }
       let difference = difference(list, targets)
       leaving = difference.removed.compactMap { core.loader.load(side.target, key: $0) }
       added = difference.added
+      if wereDeleted == nil { wereDeleted = Set(added.filter(\.isDeleted).map { ObjectIdentifier($0) }) }
       if leaving.isEmpty, added.isEmpty { return [] }
       let others = side.inverse.map { inverse in
         (leaving + added).filter { $0._quireLink(inverse).list != nil }.map { ListPlace(model: $0, property: inverse) }
@@ -169,18 +185,18 @@ extension Editing {
       return rejoin(model, targets)
     }
     // What an observer has deleted is not linked any more.
-    added.removeAll { target in target.isDeleted && given.contains { $0 === target } }
+    added.removeAll { $0.isDeleted && wereDeleted?.contains(ObjectIdentifier($0)) != true }
     for target in added where !belongs(target, to: model, property) { return }
     let key = model._quireRowState.key
     editInSilence(ListPlace(model: model, property: property)) { list in
       for target in leaving { list.remove(target._quireRowState.key) }
-      for target in added { list.insert(target._quireRowState.key) }
+      for target in added { list.insert(target) }
     }
     for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireRowState.key)) }
     for target in added { pending.joinEdits.link(pair(join, own, key, target._quireRowState.key)) }
     if let inverse = side.inverse {
       for target in leaving { editInSilence(ListPlace(model: target, property: inverse)) { $0.remove(key) } }
-      for target in added { editInSilence(ListPlace(model: target, property: inverse)) { $0.insert(key) } }
+      for target in added { editInSilence(ListPlace(model: target, property: inverse)) { $0.insert(model) } }
     }
     core.following.changed()
     change.didChange()

@@ -97,7 +97,7 @@ package final class Editing: ContextPart {
     let position = pending.deleted.count
     if state.flags.contains(.inserted) {
       let place = Int(truncatingIfNeeded: state.key &- pending.firstTemporaryKey)
-      if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
+      pending.discard(place)
     } else {
       pending.deleted.append(model)
       core.following.changed()

@@ -3,10 +3,18 @@
 /// A value: a copy is what was pending at that moment, except for the values that edited objects had then
 /// (``PendingCheckpoint``).
 struct PendingChanges {
+  struct InsertedVersion: Equatable {
+    let firstKey: Int64
+    let discarded: Int
+  }
+
   /// Saved objects with unsaved edits, in the order of their first edit.
   var edits: [any PersistentModel] = []
   /// Unsaved objects by arrival; the key of each gives its position. Nil for one that was deleted again.
-  var inserted: [(any PersistentModel)?] = []
+  private(set) var inserted: [(any PersistentModel)?] = []
+  /// Changes when one of them is not among them any longer, at latest before its key is used again.
+  var insertedVersion: InsertedVersion { InsertedVersion(firstKey: firstTemporaryKey, discarded: discarded) }
+  private var discarded = 0
   /// Their positions in `inserted` by entity, including those of objects that were deleted again.
   var insertedPlaces: [[Int]]
   /// The key of the first unsaved object. Increases with every save and rollback: a temporary key is never used twice.
@@ -23,10 +31,13 @@ struct PendingChanges {
   /// The values that edited objects had before, if a save must refuse to overwrite others' changes.
   var conflicts = Conflicts()
 
-  /// - Parameter insertedPlaces: Empty, for each entity. Given, so that a context that inserts nothing allocates nothing.
-  init(firstTemporaryKey: Int64, insertedPlaces: [[Int]]) {
+  /// - Parameters:
+  ///   - insertedPlaces: Empty, for each entity. Given, so that a context that inserts nothing allocates nothing.
+  ///   - places: How many keys are given away, to objects that follow or are gone.
+  init(firstTemporaryKey: Int64, insertedPlaces: [[Int]], places: Int = 0) {
     self.firstTemporaryKey = firstTemporaryKey
     self.insertedPlaces = insertedPlaces
+    inserted = Array(repeating: nil, count: places)
   }
 
   /// Takes in a new object; returns its temporary key.
@@ -35,6 +46,19 @@ struct PendingChanges {
     insertedPlaces[entity].append(place)
     inserted.append(model)
     return firstTemporaryKey &+ Int64(place)
+  }
+
+  /// Takes in the copy of an object that is new in another context, at its place there, which is given away.
+  mutating func insert(_ model: any PersistentModel, of entity: Int, at place: Int) {
+    insertedPlaces[entity].append(place)
+    inserted[place] = model
+  }
+
+  /// A new object is deleted, or has a row now.
+  mutating func discard(_ place: Int) {
+    if !inserted.indices.contains(place) { return }
+    inserted[place] = nil
+    discarded += 1
   }
 
   /// How many objects and links a save would write.

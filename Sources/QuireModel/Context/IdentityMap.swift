@@ -23,6 +23,8 @@ final class IdentityMap {
   @exclusivity(unchecked) private(set) var count = 0
   /// The number of objects inserted since the map was made.
   @exclusivity(unchecked) private(set) var arrivals = 0
+  /// The number of times that objects have left the map.
+  @exclusivity(unchecked) private(set) var departures = 0
   @exclusivity(unchecked) private var hand = 0
 
   private static let empty: Int32 = -1
@@ -77,12 +79,14 @@ final class IdentityMap {
     let position = position(key)
     if position < 0 { return }
     count -= 1
+    departures += 1
     entries[position].object = nil
   }
 
   func removeAll() {
     if table == IdentityMap.unused { return }
     count = 0
+    departures += 1
     hand = 0
     table.update(repeating: IdentityMap.empty, count: mask + 1)
     entries.removeAll()
@@ -124,6 +128,7 @@ final class IdentityMap {
       if entries[position].object != nil, isKnownUniquelyReferenced(&entries[position].object) {
         if let object = entries[position].object, keeps(entries[position].key, object) { continue }
         count -= 1
+        departures += 1
         let object = entries[position].object.take()
         _ = consume object  // its deinit may run here
       }

@@ -181,10 +181,7 @@ extension Following {
   /// Replaces temporary keys of saved objects in lists by their new keys.
   private func replaceTemporaryKeys(_ writing: Writing) {
     for place in pending.editedLists {
-      guard let list = place.model._quireLink(place.property).list, let last = list.keys.last,
-        last < ModelState.firstKey
-      else { continue }
-      list.keys = ToManyList.sorted(list.keys.map(writing.saved))
+      place.model._quireLink(place.property).list?.replaceUnsaved(writing.saved)
     }
   }
 }

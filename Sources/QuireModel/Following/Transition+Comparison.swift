@@ -79,7 +79,7 @@ extension Following {
     return Set(rows.compactMap { if case .integer(let key)? = $0.first { key } else { nil } })
   }
 
-  private func compareLists(
+  func compareLists(
     of entity: Entity, _ property: Int, _ side: ToManySide, _ store: Store, on connection: Connection,
     into step: Transition
   ) throws {
@@ -99,9 +99,11 @@ extension Following {
           now = withUnsaved(now, list, model, foreignKey, store.entities[side.target])
         case .join:
           now.removeAll { (registered(side.target, $0) as? any PersistentModel)?.isDeleted == true }
-          keepUnsaved(&now, .init(entity: entity.index, property: property), key, store)
           now = ToManyList.sorted(now)
+          keepUnsaved(&now, .init(entity: entity.index, property: property), key, store)
         }
+        // For a rollback.
+        if now != committed[key] ?? [] { pending.editedLists.append(ListPlace(model: model, property: property)) }
         if now != list.keys { step.lists.append(.init(model: model, property: property, was: list.keys, keys: now)) }
       }
     }

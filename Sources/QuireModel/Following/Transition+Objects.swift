@@ -65,37 +65,52 @@ extension Following {
     guard let store, let name = entity.properties[foreignKey].column, let column = changes.table.index(of: name) else {
       return
     }
-    var parents: Set<Int64> = []
+    var moves: [Int64: [(child: Int64, isHere: Bool)]] = [:]
     for change in changes.rows {
       let old = change.old?[column]
       let new = change.new?[column]
       let isKnown = (change.kind == .insert || old != nil) && (change.kind == .delete || new != nil)
-      guard isKnown else {
+      guard isKnown, case .integer(let child) = change.key else {
         // The list was loaded after that transaction had begun, so the column was not captured.
-        maps[side.target].forEach { key, object in
-          if let parent = object as? any PersistentModel, parent._quireLink(inverse).list != nil { parents.insert(key) }
-        }
-        break
+        let target = store.entities[side.target]
+        guard let toMany = target.properties[inverse].toMany else { return }
+        return try compareLists(of: target, inverse, toMany, store, on: connection, into: step)
       }
       if change.kind == .update, old == new { continue }
-      if case .integer(let key)? = old { parents.insert(key) }
-      if case .integer(let key)? = new { parents.insert(key) }
+      if case .integer(let key)? = old { moves[key, default: []].append((child, false)) }
+      if case .integer(let key)? = new { moves[key, default: []].append((child, true)) }
     }
-    let loaded = parents.filter {
-      (maps[side.target].find($0) as? any PersistentModel)?._quireLink(inverse).list != nil
-    }
-    if loaded.isEmpty { return }
-    let target = store.entities[side.target]
-    let keys = try core.loader.listKeys(inverse, of: loaded.sorted(), target, on: connection, bringingObjects: false)
-    for key in loaded.sorted() {
+    for (key, moves) in moves.sorted(by: { $0.key < $1.key }) {
       guard let parent = maps[side.target].find(key) as? any PersistentModel,
         let list = parent._quireLink(inverse).list
       else { continue }
-      let now = withUnsaved(keys[key] ?? [], list, parent, foreignKey, entity)
+      var (joined, left): ([Int64], Set<Int64>) = ([], [])
+      var isEdited = false
+      for (child, isHere) in moves {
+        let unsaved = unsavedParent(ofChild: child, foreignKey, entity)
+        let shows = unsaved.map { $0.key == key } ?? isHere
+        if shows { joined.append(child) } else { left.insert(child) }
+        if shows != isHere { isEdited = true }
+      }
       // For a rollback.
-      if now != keys[key] ?? [] { pending.editedLists.append(ListPlace(model: parent, property: inverse)) }
+      if isEdited { pending.editedLists.append(ListPlace(model: parent, property: inverse)) }
+      let now = ToManyList.keys(list.keys, adding: joined, removing: left)
       if now != list.keys { step.lists.append(.init(model: parent, property: inverse, was: list.keys, keys: now)) }
     }
+  }
+
+  private struct UnsavedParent {
+    /// Nil if it refers to nothing.
+    let key: Int64?
+  }
+
+  /// What a child refers to by an unsaved edit of this context, if there is one.
+  private func unsavedParent(ofChild key: Int64, _ foreignKey: Int, _ child: Entity) -> UnsavedParent? {
+    guard let model = registered(child.index, key) as? any PersistentModel else { return nil }
+    if model.isDeleted { return UnsavedParent(key: nil) }
+    let state = model._quireRowState
+    let isEdited = state.flags.contains(.inserted) || state.dirty & (1 << PropertyMask(foreignKey)) != 0
+    return isEdited ? UnsavedParent(key: model._quireLink(foreignKey).currentKey) : nil
   }
 
   /// A parent's committed children, with this context's unsaved moves.
@@ -103,25 +118,19 @@ extension Following {
     _ keys: [Int64], _ list: ToManyList, _ parent: any PersistentModel, _ foreignKey: Int, _ child: Entity
   ) -> [Int64] {
     let own = parent._quireRowState.key
-    let bit: PropertyMask = 1 << PropertyMask(foreignKey)
     var result = keys.filter { key in
-      guard let model = registered(child.index, key) as? any PersistentModel else { return true }
-      if model.isDeleted { return false }
-      return model._quireRowState.dirty & bit == 0 || model._quireLink(foreignKey).currentKey == own
+      unsavedParent(ofChild: key, foreignKey, child).map { $0.key == own } ?? true
     }
-    for key in list.keys where !result.contains(key) {
-      if let model = registered(child.index, key) as? any PersistentModel, !model.isDeleted,
-        model._quireRowState.flags.contains(.inserted) || model._quireRowState.dirty & bit != 0,
-        model._quireLink(foreignKey).currentKey == own
-      {
-        result.append(key)
-      }
+    if result == list.keys { return result }
+    let present = Set(result)
+    for key in list.keys where !present.contains(key) {
+      if let parent = unsavedParent(ofChild: key, foreignKey, child), parent.key == own { result.append(key) }
     }
     return ToManyList.sorted(result)
   }
 
   private func pairs(of join: JoinTable, _ changes: TableChanges, _ store: Store, into step: Transition) {
-    var lists: [ListPlace.Kind: [Int64: [Int64]]] = [:]
+    var lists: [ListPlace.Kind: [Int64: [(other: Int64, isLinked: Bool)]]] = [:]
     for change in changes.rows {
       guard case .composite(let values) = change.key, values.count == 2,
         case .integer(let a) = values[0], case .integer(let b) = values[1]
@@ -132,32 +141,34 @@ extension Following {
         let entity = store.entities[join.own(side).entity]
         for (index, property) in entity.properties.enumerated() {
           guard case .join(join, side)? = property.toMany?.via.asJoin,
-            let model = maps[entity.index].find(own) as? any PersistentModel,
-            let list = model._quireLink(index).list
+            let model = maps[entity.index].find(own) as? any PersistentModel, model._quireLink(index).list != nil
           else { continue }
           let kind = ListPlace.Kind(entity: entity.index, property: index)
-          var keys = lists[kind]?[own] ?? list.keys
-          if change.kind == .delete {
-            keys.removeAll { $0 == other }
-          } else if !keys.contains(other) {
-            keys.append(other)
-          }
-          lists[kind, default: [:]][own] = keys
+          lists[kind, default: [:]][own, default: []].append((other, change.kind != .delete))
         }
       }
     }
     for (kind, models) in lists.sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }) {
-      for (own, keys) in models.sorted(by: { $0.key < $1.key }) {
+      guard let toMany = store.entities[kind.entity].properties[kind.property].toMany,
+        case .join(let join, let side) = toMany.via
+      else { continue }
+      for (own, changed) in models.sorted(by: { $0.key < $1.key }) {
         guard let model = maps[kind.entity].find(own) as? any PersistentModel,
           let list = model._quireLink(kind.property).list
         else { continue }
-        let committed = keys
-        var keys = keys
-        keepUnsaved(&keys, kind, own, store)
-        if keys != committed { pending.editedLists.append(ListPlace(model: model, property: kind.property)) }
-        let sorted = ToManyList.sorted(keys)
-        if sorted != list.keys {
-          step.lists.append(.init(model: model, property: kind.property, was: list.keys, keys: sorted))
+        var (joined, left): ([Int64], Set<Int64>) = ([], [])
+        var isEdited = false
+        for (other, isLinked) in changed {
+          // This context's unsaved edits take precedence over commits made elsewhere.
+          let isDeleted = (registered(toMany.target, other) as? any PersistentModel)?.isDeleted == true
+          let shows = !isDeleted && pending.joinEdits.changes[core.editing.pair(join, side, own, other)] ?? isLinked
+          if shows { joined.append(other) } else { left.insert(other) }
+          if shows != isLinked { isEdited = true }
+        }
+        if isEdited { pending.editedLists.append(ListPlace(model: model, property: kind.property)) }
+        let now = ToManyList.keys(list.keys, adding: joined, removing: left)
+        if now != list.keys {
+          step.lists.append(.init(model: model, property: kind.property, was: list.keys, keys: now))
         }
       }
     }
@@ -167,11 +178,13 @@ extension Following {
   func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
     let property = store.entities[kind.entity].properties[kind.property]
     guard !pending.joinEdits.isEmpty, case .join(let join, let side)? = property.toMany?.via else { return }
-    for (pair, linked) in pending.joinEdits.changes where pair.join == join.index {
+    var (linked, unlinked): ([Int64], Set<Int64>) = ([], [])
+    for (pair, isLinked) in pending.joinEdits.changes where pair.join == join.index {
       let (mine, other) = side == .first ? (pair.first, pair.second) : (pair.second, pair.first)
-      guard mine == own else { continue }
-      if !linked { keys.removeAll { $0 == other } } else if !keys.contains(other) { keys.append(other) }
+      if mine != own { continue }
+      if isLinked { linked.append(other) } else { unlinked.insert(other) }
     }
+    keys = ToManyList.keys(keys, adding: linked, removing: unlinked)
   }
 }
 

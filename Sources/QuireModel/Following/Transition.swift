@@ -125,8 +125,9 @@ final class Transition {
     /// The keys to show, including later edits.
     func keys(from now: [Int64]) -> [Int64] {
       if now == was { return keys }
-      let added = now.filter { !was.contains($0) && !keys.contains($0) }
-      return ToManyList.sorted(keys.filter { now.contains($0) || !was.contains($0) } + added)
+      let (edited, before) = (Set(now), Set(was))
+      return ToManyList.keys(
+        keys, adding: edited.subtracting(before).sorted(), removing: before.subtracting(edited))
     }
   }
 }

@@ -92,7 +92,7 @@ extension _Quire.ToMany: _Quire.PropertyForm where Target: PersistentModel {
     to new: [Target],
     store: (_Quire.Slot<[Target]>) -> Void
   ) {
-    ToManyAccess.set(model, property, to: new) { store(_Quire.Slot(link: $0)) }
+    ToManyAccess.set(model, property, from: old.link, to: new) { store(_Quire.Slot(link: $0)) }
   }
 }
 
@@ -119,7 +119,7 @@ extension _Quire.OptionalToMany: _Quire.PropertyForm where Target: PersistentMod
     to new: [Target]?,
     store: (_Quire.Slot<[Target]?>) -> Void
   ) {
-    ToManyAccess.set(model, property, to: new ?? []) { store(_Quire.Slot(link: $0)) }
+    ToManyAccess.set(model, property, from: old.link, to: new ?? []) { store(_Quire.Slot(link: $0)) }
   }
 }
 
@@ -238,30 +238,31 @@ enum ToManyAccess {
   static func get<Target: PersistentModel>(_ model: some PersistentModel, _ property: Int, _ link: _Quire.Link)
     -> [Target]
   {
-    guard let owner = model._quireState.owner else {
-      return link.list?.detached.compactMap { $0 as? Target } ?? []
+    guard let owner = model._quireState.owner else { return link.list?.detached(Target.self) ?? [] }
+    if let list = link.list, let targets = owner.loader.shown(list, Target.self) { return targets }
+    let objects = owner.loader.targets(of: model, property)
+    if let first = objects.first, ObjectIdentifier(type(of: first)) != ObjectIdentifier(Target.self) {
+      return objects.compactMap { ToOneAccess.target($0, of: model, property, owner) }
     }
-    let targets = owner.loader.targets(of: model, property)
-    if let first = targets.first, ObjectIdentifier(type(of: first)) != ObjectIdentifier(Target.self) {
-      return targets.compactMap { ToOneAccess.target($0, of: model, property, owner) }
-    }
-    return targets.map { unsafeDowncast($0, to: Target.self) }
+    var buffer = ObjectBuffer()
+    for object in objects { buffer.append(object) }
+    let targets: [Target] = buffer.models()
+    owner.loader.show(targets, model, property)
+    return targets
   }
 
   static func set<Target: PersistentModel>(
-    _ model: some PersistentModel, _ property: Int, to targets: [Target], store: (_Quire.Link) -> Void
+    _ model: some PersistentModel, _ property: Int, from old: _Quire.Link, to targets: [Target],
+    store: (_Quire.Link) -> Void
   ) {
     guard let owner = model._quireState.owner else {
       guard _Quire.edit(model, property) else { return }
+      let ends = CommonEnds(old.list?.detached(Target.self) ?? [], targets)
       telling(model, property) { store(_Quire.Link(detached: targets)) }
-      join(model, targets)
+      join(model, targets[ends.rest(of: targets.count)])  // the others have been told of it
       return
     }
-    // One by one: converting the array looks for each element's conformance.
-    var erased: [any PersistentModel] = []
-    erased.reserveCapacity(targets.count)
-    for target in targets { erased.append(target) }
-    owner.editing.replace(property, of: model, with: erased)
+    owner.editing.replace(property, of: model, with: targets)
   }
 }
 
@@ -295,12 +296,12 @@ private func joinTarget<Target: PersistentModel>(of link: Link, _: Target.Type, 
 
 private func joinTargets<Target: PersistentModel>(of link: Link, _: Target.Type, _ model: some PersistentModel) {
   guard let list = link.list, model._quireRowState.owner == nil else { return }
-  join(model, list.detached.compactMap { $0 as? Target })
+  join(model, list.detached(Target.self)[...])
 }
 
 /// After targets were assigned to an object in no context: it joins the context of a target. If there is none, or the
 /// context is gone, the targets keep a reference to it.
-private func join(_ model: some PersistentModel, _ targets: [some PersistentModel]) {
+private func join(_ model: some PersistentModel, _ targets: ArraySlice<some PersistentModel>) {
   for target in targets where join(model, target) { return }
 }
 

@@ -16,12 +16,38 @@ package final class RelationshipLoader: ContextPart {
   /// How often a relationship was loaded for a single object in this turn, to warn if that is often.
   var singleLoads: [ListPlace.Kind: Int] = [:]
 
+  /// The list that was read last, which holds its objects; nil if it was short.
+  private var shownList: ToManyList?
+
   func endTurn() {
     if !singleLoads.isEmpty { singleLoads.removeAll() }
   }
 
   func close() {
     groups.removeAll()
+    forgetShown()
+  }
+
+  /// The objects of a list, if it is the one that was read last.
+  func shown<Target: AnyObject>(_ list: ToManyList, _: Target.Type) -> [Target]? {
+    guard let shown = list.shown, shown.areThere(pending) else { return nil }
+    return (shown.targets as? TargetArray<Target>)?.targets
+  }
+
+  /// Holds the objects of a list that was just read, until another one is.
+  func show<Target: PersistentModel>(_ targets: [Target], _ model: some PersistentModel, _ property: Int) {
+    forgetShown()
+    if targets.count < ShownTargets.shortest || core.following.move != nil { return }
+    guard let entity = entity(of: model), let side = entity.properties[property].toMany, side.order == nil,
+      let list = model._quireLink(property).list, list.keys.count == targets.count
+    else { return }
+    list.shown = ShownTargets(TargetArray(targets), of: maps[side.target], pending)
+    shownList = list
+  }
+
+  func forgetShown() {
+    guard let list = shownList.take() else { return }
+    list.shown = nil
   }
 
   /// The target of a to-one of which only the key is known; nil if the row does not exist.
@@ -134,10 +160,10 @@ package final class RelationshipLoader: ContextPart {
       try listKeys(
         property, of: models.map(\._quireRowState.key), entity, on: connection, bringingObjects: bringingObjects)
     }
+    let edits = UnsavedLinks(of: side, core)
     for model in models {
       let committed = loaded?[model._quireRowState.key] ?? []
-      var keys = committed
-      overlayEdits(&keys, property, of: model, side, store)
+      let keys = edits.list(committed, of: model)
       // It includes unsaved links: a save replaces their keys, a rollback removes them.
       if keys != committed { pending.editedLists.append(ListPlace(model: model, property: property)) }
       model._quireSetLink(property, core.editing.link(to: ToManyList(keys: keys)))
@@ -163,37 +189,6 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// A list as its context shows it: the file's content with unsaved edits.
-  private func overlayEdits(
-    _ keys: inout [Int64], _ property: Int, of model: any PersistentModel, _ side: ToManySide, _ store: Store
-  ) {
-    let own = model._quireRowState.key
-    switch side.via {
-    case .foreignKey(let foreignKey):
-      let target = store.entities[side.target]
-      keys.removeAll { key in
-        guard let child = registered(side.target, key).map(target.model) else { return false }
-        return child.isDeleted || child._quireLink(foreignKey).currentKey != own
-      }
-      let committed = keys.count
-      func add(_ child: any PersistentModel) {
-        guard entity(of: child)?.index == side.target, !child.isDeleted else { return }
-        if child._quireLink(foreignKey).currentKey == own { keys.append(child._quireRowState.key) }
-      }
-      pending.edits.forEach(add)
-      for case let child? in pending.inserted { add(child) }
-      if keys.count > committed { keys = ToManyList.sorted(Array(Set(keys))) }
-    case .join(let join, let ownSide):
-      keys.removeAll { (registered(side.target, $0) as? any PersistentModel)?.isDeleted == true }
-      for (pair, linked) in pending.joinEdits.changes where pair.join == join.index {
-        let (mine, other) = ownSide == .first ? (pair.first, pair.second) : (pair.second, pair.first)
-        guard mine == own else { continue }
-        if linked { keys.append(other) } else { keys.removeAll { $0 == other } }
-      }
-      keys = ToManyList.sorted(Array(Set(keys)))
-    }
-  }
-
   /// A loaded list's keys in the file, as of the context's commit.
   func committedKeys(of place: ListPlace) throws -> [Int64] {
     try readToItsEnd { try committedKeys(of: place, on: $0) }
@@ -207,10 +202,9 @@ package final class RelationshipLoader: ContextPart {
 
   /// A loaded list's keys with unsaved edits.
   func currentKeys(of place: ListPlace) throws -> [Int64] {
-    var keys = try committedKeys(of: place)
-    guard let store, let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
-    overlayEdits(&keys, place.property, of: place.model, side, store)
-    return keys
+    let keys = try committedKeys(of: place)
+    guard let side = entity(of: place.model)?.properties[place.property].toMany else { return keys }
+    return UnsavedLinks(of: side, core).list(keys, of: place.model)
   }
 
   /// In debug builds: detects code that traverses objects fetched one by one, and so loads their relationships one by

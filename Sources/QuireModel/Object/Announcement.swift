@@ -122,7 +122,7 @@ public final class _Announcement {
       let copy = M.vacant(state)
       copy._quireAdopt(.max, from: model)
       for property in lists {
-        guard let list = model._quireLink(property).list, list.detached.isEmpty else { continue }
+        guard let list = model._quireLink(property).list, list.detached == nil else { continue }
         var link = Link()
         link.object = ToManyList(keys: list.keys)  // the list itself is about to change in place
         copy._quireSetLink(property, link)

@@ -57,15 +57,14 @@ final class PendingCopy: @unchecked Sendable {
     core.saver.onConflict = onConflict
     core.saver.onUniqueConflict = onUniqueConflict
     core.saver.isSilent = true
-    core.pending = PendingChanges(firstTemporaryKey: firstTemporaryKey, insertedPlaces: core.pending.insertedPlaces)
-    core.pending.inserted = Array(repeating: nil, count: places)
+    core.pending = PendingChanges(
+      firstTemporaryKey: firstTemporaryKey, insertedPlaces: core.pending.insertedPlaces, places: places)
     core.pending.joinEdits = joinEdits
     let new = inserted.map { object in
       let place = Int(truncatingIfNeeded: object.key &- firstTemporaryKey)
       let model = object.made(in: core)
       model._quireState.join(core, key: object.key)
-      core.pending.inserted[place] = model
-      core.pending.insertedPlaces[object.entity.index].append(place)
+      core.pending.insert(model, of: object.entity.index, at: place)
       return model
     }
     let old = (edits + deleted).map { object in

@@ -107,9 +107,7 @@ extension Saver {
         if let key = keys[object.key] { take(object, key, editedSince: since, store) }
       }
       for place in pending.editedLists {
-        guard let list = place.model._quireLink(place.property).list, list.keys.contains(where: { keys[$0] != nil })
-        else { continue }
-        list.keys = ToManyList.sorted(list.keys.map { keys[$0] ?? $0 })
+        place.model._quireLink(place.property).list?.replaceUnsaved { keys[$0] ?? $0 }
       }
     }
     let deleted = Set(copy.deleted.map { ObjectIdentifier($0.original) })
@@ -122,7 +120,7 @@ extension Saver {
     let model = object.original
     let entity = object.entity
     let place = Int(truncatingIfNeeded: object.key &- pending.firstTemporaryKey)
-    if pending.inserted.indices.contains(place), pending.inserted[place] === model { pending.inserted[place] = nil }
+    if pending.inserted.indices.contains(place), pending.inserted[place] === model { pending.discard(place) }
     guard model._quireRowState.isOwned(by: core), model._quireRowState.key == object.key,
       maps[entity.index].find(key) == nil
     else { return }

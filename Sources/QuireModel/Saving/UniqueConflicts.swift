@@ -91,9 +91,10 @@ extension Saver {
         let own = core.loader.targets(of: model, index).compactMap { $0 as? any PersistentModel }
         if own.isEmpty { continue }
         let there = core.loader.targets(of: present, index).compactMap { $0 as? any PersistentModel }
-        core.editing.replace(index, of: model, with: [])
-        core.editing.replace(
-          index, of: present, with: there + own.filter { target in !there.contains { $0 === target } })
+        core.editing.assign([], toList: index, of: model)
+        let joined = Set(there.map { ObjectIdentifier($0) })
+        core.editing.assign(
+          there + own.filter { !joined.contains(ObjectIdentifier($0)) }, toList: index, of: present)
       }
     }
     redirect(from: model, to: present, entity, store)
@@ -115,7 +116,8 @@ extension Saver {
             list.contains(model._quireRowState.key)
           else { continue }
           let others = core.loader.targets(of: referring, index).compactMap { $0 as? any PersistentModel }
-          core.editing.replace(index, of: referring, with: others.filter { $0 !== model && $0 !== present } + [present])
+          core.editing.assign(
+            others.filter { $0 !== model && $0 !== present } + [present], toList: index, of: referring)
         default: continue
         }
       }
@@ -127,7 +129,7 @@ extension Saver {
     core.editing.leaveLists(model, entity)
     model._quireState.flags.insert(.deleted)
     let place = Int(truncatingIfNeeded: model._quireRowState.key &- pending.firstTemporaryKey)
-    if pending.inserted.indices.contains(place) { pending.inserted[place] = nil }
+    pending.discard(place)
     core.editing.forgetPairs(of: entity, model._quireRowState.key)
   }
 
@@ -144,7 +146,7 @@ extension Saver {
       .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     model._quireAdopt(kept, from: row)
     dirty &= ~kept
-    pending.inserted[place] = nil
+    pending.discard(place)
     model._quireState.saved(as: key)
     maps[entity.index].insert(model, key: key)
     if dirty != 0 {

@@ -1,0 +1,77 @@
+/// The targets of a to-many as the array that is handed out, for code that does not know their class.
+class AnyTargetArray {
+  /// Objects of one class, which ``TargetArray`` knows.
+  var objects: [AnyObject] { [] }
+  /// Returns whether the object is of their class.
+  func insert(_ object: any PersistentModel, at position: Int) -> Bool { false }
+  func remove(at position: Int) {}
+}
+
+final class TargetArray<Target: AnyObject>: AnyTargetArray {
+  private(set) var targets: [Target]
+
+  init(_ targets: [Target]) { self.targets = targets }
+
+  override var objects: [AnyObject] { targets }
+
+  override func insert(_ object: any PersistentModel, at position: Int) -> Bool {
+    guard let target = object as? Target else { return false }
+    targets.insert(target, at: position)
+    return true
+  }
+
+  override func remove(at position: Int) { targets.remove(at: position) }
+}
+
+/// How many elements two arrays have in common at their beginnings, and how many of the rest at their ends.
+struct CommonEnds {
+  private(set) var before = 0
+  private(set) var after = 0
+
+  /// - Parameter equal: Whether the elements at two positions are the same.
+  init(_ old: Int, _ new: Int, _ equal: (Int, Int) -> Bool) {
+    let shorter = min(old, new)
+    while before < shorter, equal(before, before) { before += 1 }
+    while after < shorter - before, equal(old - after - 1, new - after - 1) { after += 1 }
+  }
+
+  /// Compares addresses, because looking at each object of a long list costs many times as much.
+  init<Target: AnyObject>(_ old: [Target], _ new: [Target]) {
+    self = old.withUnsafeBytes { old in
+      new.withUnsafeBytes { new in
+        let (old, new) = (old.bindMemory(to: UInt.self), new.bindMemory(to: UInt.self))
+        return CommonEnds(old.count, new.count) { old[$0] == new[$1] }
+      }
+    }
+  }
+
+  /// The elements of an array of that length that are not common to both.
+  func rest(of count: Int) -> Range<Int> { before..<count - after }
+}
+
+/// The objects of the list that was read last.
+///
+/// A list holds keys. To find the objects of a long one again for `author.books[i]` in a loop, and for each
+/// `author.books.append(book)`, would cost its length times a look-up. Only one list's objects are held, and they are let
+/// go of before the sweeper looks for objects that nothing else holds.
+struct ShownTargets {
+  let targets: AnyTargetArray
+  private let map: IdentityMap
+  private let departures: Int
+  private let unsaved: PendingChanges.InsertedVersion
+
+  /// Shorter lists are found again as fast.
+  static let shortest = 8
+
+  init(_ targets: AnyTargetArray, of map: IdentityMap, _ pending: borrowing PendingChanges) {
+    self.targets = targets
+    self.map = map
+    departures = map.departures
+    unsaved = pending.insertedVersion
+  }
+
+  /// Whether none of the objects can have left the context.
+  func areThere(_ pending: borrowing PendingChanges) -> Bool {
+    map.departures == departures && pending.insertedVersion == unsaved
+  }
+}
