@@ -191,6 +191,29 @@ import Testing
     #expect(try store.query("SELECT title FROM volume").map(\.values) == [["Solaris"]])
   }
 
+  @Test func `an identifier outlives its container, and finds its row when the file is opened again`() throws {
+    let file = try TemporaryFile()
+    func open() throws -> ModelContainer { try ModelContainer(for: Writer.self, Volume.self, url: file.url) }
+    func note() throws -> (row: PersistentIdentifier, object: Volume) {
+      let context = ModelContext(try open())
+      for title in ["Solaris", "Eden"] {
+        context.insert(Volume(title))
+        try context.save()
+      }
+      return (try context.volume("Solaris").persistentModelID, try context.volume("Eden"))
+    }
+    let (id, eden) = try note()
+    #expect(id.entityName == "Volume" && id.rowKey == 1 && id.storeIdentifier != nil)
+    #expect(eden.persistentModelID.entityName == "Volume" && "\(eden.persistentModelID)" == "Volume 2")
+    let context = ModelContext(try open())
+    let found = try #require(context.model(for: id) as? Volume)
+    #expect(found.title == "Solaris" && found.persistentModelID == id)
+    #expect(try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })) == [found])
+    let text = String(decoding: try JSONEncoder().encode(eden.persistentModelID), as: UTF8.self)
+    #expect(text.contains("Volume"))
+    #expect(try ModelContext(store(["Lem": ["Eden"]])).model(for: id) == nil)
+  }
+
   @Test func `a predicate with an identifier of nothing is an error, and no empty answer`() throws {
     let (store, other) = (try store(["Lem": ["Eden"]]), try store(["Lem": ["Eden"]]))
     let (context, elsewhere) = (ModelContext(store), ModelContext(store))

@@ -56,6 +56,18 @@ import Testing
     #expect(generation() == before)
   }
 
+  @Test func `the names of some thousand released stores are kept, and not of all`() {
+    let registry = StoreRegistry()
+    let ids = (0..<5 * StoreRegistry.kept).map { number in
+      let store = registry.add(name: "\(number).db", entities: ["Volume"])
+      registry.release(store)
+      return PersistentIdentifier(store: store, entity: 0, key: 1)
+    }
+    let known = ids.filter { registry.entityName(of: $0) != nil }
+    #expect(known == ids.suffix(known.count))
+    #expect(known.count >= StoreRegistry.kept && known.count < 2 * StoreRegistry.kept)
+  }
+
   @Test func `contexts that save and go leave no statements behind`() async {
     await #expect(processExitsWith: .success) { try ShortLivedContextTests.expectNoGrowth(contexts: 1000) }
   }

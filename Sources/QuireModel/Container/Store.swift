@@ -52,7 +52,7 @@ package final class Store: Sendable {
     circular = hasCircularKeys ? Store.circular(entities) : []
   }
 
-  deinit { StoreRegistry.shared.remove(number) }
+  deinit { StoreRegistry.shared.release(number) }
 
   package func entity(for type: any PersistentModel.Type) -> Entity? {
     let wanted = ObjectIdentifier(type)

@@ -4,9 +4,9 @@ import QuireSQLite
 /// Identifies one object of one store; send it between isolations in place of the object.
 ///
 /// Three numbers, so that it is cheap to hash. Until the object's first save it is temporary: each object has one of its
-/// own, which changes when it is inserted and when it is saved. It stays the same when the object's context is released.
-/// Identifiers of one row are equal whichever container of the file they are of, also those that two stages of a
-/// migration plan have for it.
+/// own, which changes when it is inserted and when it is saved. It stays the same when the object's context and container
+/// are released. Identifiers of one row are equal whichever container of the file they are of, also those that two stages
+/// of a migration plan have for it, and those that were noted before the file was opened again.
 ///
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
@@ -50,10 +50,11 @@ public struct PersistentIdentifier: Hashable, Sendable {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// The model's name, `Book`; empty if the store has been closed.
+  /// The model's name, `Book`; empty for an object that is in no store, and when a thousand other stores have been
+  /// released after its own.
   public var entityName: String { StoreRegistry.shared.entityName(of: self) ?? "" }
 
-  /// The file's path; nil if the store has been closed.
+  /// The file's path; nil where ``entityName`` is empty, and for a decoded identifier of no open store.
   public var storeIdentifier: String? { StoreRegistry.shared.names(of: self)?.store }
 
   /// Of an object that has not been inserted anywhere: its address, which no other object has meanwhile.
@@ -80,7 +81,7 @@ extension PersistentIdentifier: Comparable {
 extension PersistentIdentifier: Codable {
   private enum CodingKeys: String, CodingKey { case store, entity, key, unsaved }
 
-  /// - Throws: `EncodingError` for an object whose store has been closed.
+  /// - Throws: `EncodingError` if the name of its model is not known: see ``entityName``.
   public func encode(to encoder: any Encoder) throws {
     let name = StoreRegistry.shared.entityName(of: self)
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -90,7 +91,7 @@ extension PersistentIdentifier: Codable {
     }
     guard let name else {
       throw EncodingError.invalidValue(
-        self, .init(codingPath: encoder.codingPath, debugDescription: "an identifier of a closed store"))
+        self, .init(codingPath: encoder.codingPath, debugDescription: "its store was released long ago"))
     }
     try container.encode(name, forKey: .entity)
     try container.encode(key, forKey: .key)
@@ -150,18 +151,21 @@ final class StoreRegistry: Sendable {
     /// its actor to empty it still holds the store, but no decoded identifier means it.
     var users = 0
     var isClosed = false
-    /// Whether its identifiers keep their meaning when it has gone: what `willMigrate` has noted by them is looked up in
-    /// `didMigrate`.
-    var isKept = false
 
     var isOpen: Bool { users > 0 && !isClosed }
   }
   private struct State {
     var next: UInt32 = 1
     var open: [UInt32: Store] = [:]
+    /// The names of stores that have been released, and in which order.
+    var released: [UInt32: Store] = [:]
+    var releases: [UInt32] = []
     /// Names that were decoded without a store, with their numbers, which begin at 1.
     var unplaced: [String: UInt32] = [:]
     var unplacedNames = [""]
+
+    /// The store, open or released.
+    subscript(number: UInt32) -> Store? { open[number] ?? released[number] }
   }
   private let stores = Locked(State())
 
@@ -173,22 +177,27 @@ final class StoreRegistry: Sendable {
     }
   }
 
-  func remove(_ number: UInt32) {
+  /// Notes that a store has been released. Its names stay, so that an identifier that outlives it still says which row
+  /// of which file it means: code notes it, opens the file again and looks it up.
+  func release(_ number: UInt32) {
     stores.withLock { stores in
-      if stores.open[number]?.isKept == true {
-        stores.open[number]?.isClosed = true
-      } else {
-        stores.open.removeValue(forKey: number)
-      }
+      guard let store = stores.open.removeValue(forKey: number) else { return }
+      stores.released[number] = store
+      stores.releases.append(number)
+      // Half of them at once: the list moves up each time.
+      guard stores.releases.count == 2 * Self.kept else { return }
+      for number in stores.releases.prefix(Self.kept) { stores.released[number] = nil }
+      stores.releases.removeFirst(Self.kept)
     }
   }
 
-  func keep(_ number: UInt32) { stores.withLock { $0.open[number]?.isKept = true } }
+  /// Of how many released stores at least the names are kept: some hundred bytes each.
+  static let kept = 1000
 
   /// Whether both are the model of one name in one file.
   fileprivate func areOne(_ a: (store: UInt32, entity: UInt32), _ b: (store: UInt32, entity: UInt32)) -> Bool {
     stores.withLock { stores in
-      guard let first = stores.open[a.store], let second = stores.open[b.store], first.name == second.name,
+      guard let first = stores[a.store], let second = stores[b.store], first.name == second.name,
         Int(a.entity) < first.entities.count, Int(b.entity) < second.entities.count
       else { return false }
       return first.entities[Int(a.entity)] == second.entities[Int(b.entity)]
@@ -208,7 +217,7 @@ final class StoreRegistry: Sendable {
 
   func names(of id: PersistentIdentifier) -> (store: String, entity: String)? {
     stores.withLock { stores in
-      guard let store = stores.open[id.store], Int(id.entity) < store.entities.count else { return nil }
+      guard let store = stores[id.store], Int(id.entity) < store.entities.count else { return nil }
       return (store.name, store.entities[Int(id.entity)])
     }
   }

@@ -30,7 +30,7 @@ extension Store: SQLModels {
   /// Why an identifier has no row here.
   func stranger(_ identifier: PersistentIdentifier) -> String {
     identifier.entityName.isEmpty
-      ? "the identifier is of no row: its object is in no context, or its store has been closed"
+      ? "the identifier is of no row: its object is in no context, or its store was released long ago"
       : "\(identifier) is of another store, and has no key in this one"
   }
 

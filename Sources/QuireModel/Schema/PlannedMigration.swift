@@ -294,7 +294,6 @@ struct PlannedMigration {
   /// Calls a closure of the plan, with a context on the models of that version, and saves what it has left unsaved.
   private func call(_ body: (ModelContext) throws -> Void, _ version: Version) throws {
     let container = try ModelContainer(version.entities, version.joins, configuration)
-    StoreRegistry.shared.keep(container.store.number)
     defer { try? container.store.database.close() }
     let context = ModelContext(container, isolation: nil)
     try body(context)
