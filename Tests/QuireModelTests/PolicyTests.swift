@@ -147,6 +147,20 @@ import Testing
       try store.query("SELECT (SELECT count(*) FROM shelf), (SELECT count(*) FROM tome)").map(\.values) == [[1, 4]])
   }
 
+  @Test func `the error names the objects of a pair of references that is taken, saved or not`() throws {
+    let store = try ModelContainer(
+      for: Call.self, Halt.self, Line.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    let line = Line("U1")
+    context.insert(line)
+    try context.save()
+    let stop = Halt("Zoo", in: line)
+    for minute in 1...2 { context.insert(Call(stop, line, minute: minute)) }
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .notUnique("Call", ["stop", "line"], let values)? = error else { throw error! }
+    #expect(values == ["\(stop.persistentModelID)", "Line 1"] && values[0].hasPrefix("Halt, unsaved"))
+  }
+
   /// The pair is looked at before the stop and the line are known to be those of rows, in whatever order models come.
   @Test(arguments: [false, true])
   func `a pair of references is unique by the rows that they come to refer to`(inMemory: Bool) throws {

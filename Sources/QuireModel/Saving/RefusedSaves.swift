@@ -20,10 +20,9 @@ extension Saver {
     // In the order of the properties, which is that of the values bound below.
     let indexes = names.compactMap { name in entity.properties.firstIndex { $0.column == name } }.sorted()
     guard indexes.count == names.count else { return error }
-    let columns = indexes.compactMap { entity.properties[$0].column }
     return ModelError.notUnique(
       model: entity.name, properties: indexes.map { entity.properties[$0].name },
-      values: model.flatMap { values(of: $0, entity, columns, store) } ?? [])
+      values: model.flatMap { values(of: $0, entity, indexes, store) } ?? [])
   }
 
   static let tooDeep = """
@@ -102,19 +101,25 @@ extension Saver {
     return nil
   }
 
-  /// What the columns of these names get from an object; nil for one of another entity.
+  /// The values of some properties of an object, in their order, a reference as the identifier of its target; nil for an
+  /// object of another entity.
   private func values(
-    of model: any PersistentModel, _ entity: Entity, _ columns: [String], _ store: Store
+    of model: any PersistentModel, _ entity: Entity, _ indexes: [Int], _ store: Store
   ) -> [String]? {
     guard self.entity(of: model)?.index == entity.index else { return nil }
-    let mask = entity.stored.filter { columns.contains(entity.properties[$0].column ?? "") }
-      .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
+    let mask = indexes.reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     return try? store.database.read { connection in
-      let statement = try connection.statement("SELECT \(columns.map { _ in "?" }.joined(separator: ", "))")
+      let statement = try connection.statement("SELECT \(indexes.map { _ in "?" }.joined(separator: ", "))")
       defer { statement.reset() }
       try model._quireBind(mask, to: statement, from: 1)
       guard try statement.step() else { return nil }
-      return columns.indices.map { statement.row.value(Int32($0)).description }
+      return indexes.indices.map { place in
+        let value = statement.row.value(Int32(place))
+        guard let side = entity.properties[indexes[place]].toOne, case .integer(let key) = value else {
+          return value.description
+        }
+        return PersistentIdentifier(store: store.number, entity: UInt32(side.target), key: key).description
+      }
     }
   }
 }
