@@ -61,7 +61,7 @@ struct PredicateRewriter {
     let own: Set = [
       "hasSuffix", "computed", "Sum", "Difference", "EqualInRow", "NotEqualInRow", "EqualToValue", "NotEqualToValue",
       "EqualToNil", "NotEqualToNil", "isIn", "containsValue", "element", "unwrapped", "Path", "OrEmpty", "map",
-      "NilCoalesceWithAny", "isInPart", "containsPart", "containsNamed", "ConditionalOrNil", "Literal",
+      "NilCoalesceWithAny", "isInPart", "containsPart", "containsNamed", "ConditionalOrNil", "Literal", "KeyPath",
     ]
     let prefix = own.contains(name) ? "_" : ""
     return "Foundation.PredicateExpressions.\(prefix)build_\(name)(\(arguments.joined(separator: ", ")))"

@@ -15,6 +15,17 @@ extension PredicateExpressions {
     public var description: String { "Path(root: \(root), keyPath: \(keyPath))" }
   }
 
+  /// Written by `#Predicate`: a property.
+  ///
+  /// In the Swift 5 language mode a literal is not inferred to be `Sendable`, and with complete checking each property of
+  /// a predicate would be warned of; what the macro writes captures nothing.
+  public static func _build_KeyPath<Root: PredicateExpression, Value>(
+    root: Root, keyPath: Swift.KeyPath<Root.Output, Value>
+  ) -> KeyPath<Root, Value> {
+    build_KeyPath(
+      root: root, keyPath: unsafeBitCast(keyPath, to: (any Swift.KeyPath<Root.Output, Value> & Sendable).self))
+  }
+
   /// Written by `#Predicate`: `[keyPath:]`.
   public static func _build_Path<Root, Output>(root: Root, keyPath: any Swift.KeyPath<Root.Output, Output> & Sendable)
     -> _Path<Root, Output>
