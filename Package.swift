@@ -132,7 +132,8 @@ let package = Package(
       name: "QuireModelTests",
       dependencies: ["CSQLite", "Quire", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
       swiftSettings: swift),
-    .testTarget(name: "QuireMacrosTests", dependencies: ["Quire", "TestSupport"], swiftSettings: swift),
+    .testTarget(
+      name: "QuireMacrosTests", dependencies: ["Quire", "QuireMigration", "TestSupport"], swiftSettings: swift),
     .testTarget(name: "SwiftDataStyleTests", dependencies: ["Quire"], swiftSettings: [.swiftLanguageMode(.v6)]),
     // As another package's: what is `package` here is not seen there.
     .target(

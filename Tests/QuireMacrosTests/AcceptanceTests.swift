@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -14,6 +15,7 @@ struct AcceptanceTests {
     ],
     ["-default-isolation", "MainActor", "-enable-upcoming-feature", "InferIsolatedConformances"],
     ["-swift-version", "5"],
+    ["-swift-version", "5", "-default-isolation", "MainActor", "-enable-upcoming-feature", "MemberImportVisibility"],
   ]
 
   @Test(arguments: settings) func `models compile without a warning whatever the module's settings`(
@@ -24,6 +26,51 @@ struct AcceptanceTests {
     let source = isInternal ? "public " + Self.models : Self.models
     let found = try await Compiler.shared!.check([source], options)[0]
     #expect(found.isEmpty, "\(options): \(found)")
+  }
+
+  /// Foundation's own macro has a warning for each property there.
+  @Test func `predicates compile without a warning in the Swift 5 language mode with complete checking`() async throws {
+    let source = """
+      import Quire
+      @Model final class Book {
+        var title = ""
+        var author: Author?
+        init() {}
+      }
+      @Model final class Author {
+        var name = ""
+        @Relationship(inverse: \\Book.author) var books: [Book] = []
+        init() {}
+      }
+      func ask(_ name: String) {
+        _ = #Predicate<Book> { $0.title == name && $0.author?.name != name && $0.title.count > 3 }
+        _ = #Predicate { (author: Author) in author.books.contains { $0.title == author.name } || author.books.isEmpty }
+        _ = #Expression { (book: Book) in book.title.count + 1 }
+      }
+      """
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-acceptance-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "case.swift")
+    try Data(source.utf8).write(to: file)
+    let options = ["-swift-version", "5", "-strict-concurrency=complete"]
+    #expect(try await Compiler.shared!.run([file.path], options, in: folder) == "")
+  }
+
+  @Test func `a step of a migration needs one import, also where members are visible with their module's alone`()
+    async throws
+  {
+    let source = """
+      import QuireMigration
+      let step = MigrationStep("FillSearchKeys") { database in
+        for row in try database.query("SELECT id, title FROM book") {
+          guard case .text(let title) = row[1] else { continue }
+          try database.query("UPDATE book SET search_key = \\(title.lowercased()) WHERE id = \\(row[0])")
+        }
+      }
+      """
+    let found = try await Compiler.shared!.check([source], ["-enable-upcoming-feature", "MemberImportVisibility"])[0]
+    #expect(found.isEmpty, "\(found)")
   }
 
   @Test func `a predicate asks whether there is an object, though its file does not declare the model`() async throws {
