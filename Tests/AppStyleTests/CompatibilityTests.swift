@@ -30,7 +30,7 @@ struct CompatibilityTests {
     let refused = try #require(#expect(throws: SchemaError.self) { try context(TwiceNamed.self) })
     let errors: [any Error] = [
       ModelError.readOnly, refused, ChangeLogError.off(path: "books.db"),
-      ModelEnvironmentError.missing(type: "Book"), BackupError.exists(path: "books.db"),
+      ModelEnvironmentError.missing(type: "Book"), StoreBackupError.exists(path: "books.db"),
     ]
     for error in errors { #expect(error.localizedDescription == "\(error)") }
   }
@@ -101,7 +101,7 @@ struct CompatibilityTests {
 
   /// As another package's code has to: a switch over an error needs a case for those to come.
   @Test func `a switch over an error goes on when a later version has more cases`() {
-    let error = BackupError.exists(path: "books.db")
+    let error = StoreBackupError.exists(path: "books.db")
     let text =
       switch error {
       case .exists(let path), .sameFile(let path): path

@@ -58,7 +58,7 @@ private let archiver = ["/usr/bin/ar", "/usr/bin/llvm-ar"].first(where: FileMana
     let counts = try conditions.map { try context.fetchCount(FetchDescriptor(predicate: $0)) }
     print(counts.map { "\\($0)" }.joined(separator: " "))
     let errors: [any Error] = [
-      ModelError.readOnly, ChangeLogError.off(path: "a"), BackupError.exists(path: "a"),
+      ModelError.readOnly, ChangeLogError.off(path: "a"), StoreBackupError.exists(path: "a"),
       ModelEnvironmentError.missing(type: "Item"),
     ]
     let texts = errors.map { $0 is any QuireError && $0.localizedDescription == String(describing: $0) }

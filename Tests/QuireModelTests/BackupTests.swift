@@ -103,7 +103,7 @@ import Testing
 
   @Test func `a file that is there is replaced only if asked`() async throws {
     try Data("mine".utf8).write(to: copy)
-    await #expect(throws: BackupError.exists(path: copy.path(percentEncoded: false))) {
+    await #expect(throws: StoreBackupError.exists(path: copy.path(percentEncoded: false))) {
       try await store.backup(to: copy)
     }
     #expect(try Data(contentsOf: copy) == Data("mine".utf8))
@@ -113,14 +113,16 @@ import Testing
 
   @Test func `the store's own file, a database in use and a missing folder are refused`() async throws {
     let own = file.url.path(percentEncoded: false)
-    await #expect(throws: BackupError.sameFile(path: own)) { try await store.backup(to: file.url, replacing: true) }
+    await #expect(throws: StoreBackupError.sameFile(path: own)) {
+      try await store.backup(to: file.url, replacing: true)
+    }
     try await store.backup(to: copy)
     let other = try ModelContainer(for: Writer.self, Volume.self, url: copy)
     try other.execute("DELETE FROM volume")
     await #expect {
       try await store.backup(to: copy, replacing: true)
     } throws: {
-      if case .inUse? = $0 as? BackupError { true } else { false }
+      if case .inUse? = $0 as? StoreBackupError { true } else { false }
     }
     #expect(try other.query("SELECT count(*) FROM volume").map(\.values) == [[0]])
     await #expect {
@@ -135,7 +137,7 @@ import Testing
     try await store.backup(to: copy)
     for database in [file.url, copy] {
       let path = database.path(percentEncoded: false) + end
-      await #expect(throws: BackupError.self) { try await store.backup(to: URL(filePath: path), replacing: true) }
+      await #expect(throws: StoreBackupError.self) { try await store.backup(to: URL(filePath: path), replacing: true) }
     }
     try store.execute("DELETE FROM volume WHERE id > 1")
     #expect(try rows("SELECT count(*) FROM volume", of: file.url) == [[1]])
@@ -147,7 +149,7 @@ import Testing
   @Test func `a URL that is not that of a file is refused, by copies and by stores`() async throws {
     let path = copy.path(percentEncoded: true)
     let url = try #require(URL(string: "https://example.org\(path)"))
-    await #expect(throws: BackupError.self) { try await store.backup(to: url) }
+    await #expect(throws: StoreBackupError.self) { try await store.backup(to: url) }
     #expect {
       try ModelContainer(for: Writer.self, Volume.self, url: url)
     } throws: {

@@ -50,14 +50,14 @@ struct UnfinishedBackup {
   private func writing<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
-    } catch let error as BackupError {
+    } catch let error as StoreBackupError {
       throw MigrationError(error, isDiskFull: copy.isDiskFull)
     }
   }
 }
 
 extension MigrationError {
-  fileprivate init(_ error: BackupError, isDiskFull: Bool) {
+  fileprivate init(_ error: StoreBackupError, isDiskFull: Bool) {
     switch error {
     case .cannotWrite(let path, let reason): self = .backup(path, reason: reason, isDiskFull: isDiskFull)
     case .exists(let path), .sameFile(let path), .inUse(let path, _): self = .backup(path, reason: "\(error)")

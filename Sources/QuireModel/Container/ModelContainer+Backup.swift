@@ -38,7 +38,7 @@ extension ModelContainer {
   ///   - replacing: Whether a file that is there is replaced, in one step.
   ///   - progress: Called on the copying thread after each 256 pages; the copying waits for it.
   /// - Returns: The file, and which commit it holds.
-  /// - Throws: ``BackupError`` if the file is there or cannot be written, ``DatabaseError`` if the path cannot be a
+  /// - Throws: ``StoreBackupError`` if the file is there or cannot be written, ``DatabaseError`` if the path cannot be a
   ///   database's or the store cannot be read, `CancellationError`. Then what was at `url` is as before, and nothing is left
   ///   beside it.
   /// - Complexity: O(size of the file).
@@ -47,7 +47,7 @@ extension ModelContainer {
     to url: URL, replacing: Bool = false, progress: @escaping @Sendable (Backup.Progress) -> Void = { _ in }
   ) async throws -> Backup {
     if !url.isPath {
-      throw BackupError.cannotWrite(path: url.absoluteString, reason: "this is not the URL of a file")
+      throw StoreBackupError.cannotWrite(path: url.absoluteString, reason: "this is not the URL of a file")
     }
     let interruption = MigrationInterruption()
     let database = store.database

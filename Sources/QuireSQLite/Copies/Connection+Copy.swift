@@ -54,7 +54,7 @@ extension Connection {
   /// it is whole and on the disk.
   ///
   /// - Returns: the file's size in bytes.
-  /// - Throws: ``BackupError``; ``DatabaseError`` for a path that cannot be a database's; ``SQLiteError`` for what cannot be
+  /// - Throws: ``StoreBackupError``; ``DatabaseError`` for a path that cannot be a database's; ``SQLiteError`` for what cannot be
   ///   read, and with `SQLITE_INTERRUPT` after a stop. Then what was at the path is as before.
   package func copy(
     toFile path: String, of database: String, replacing: Bool, interruption: MigrationInterruption,

@@ -11,7 +11,7 @@ extension Database {
   ///   - replacing: Whether a file that is there is replaced.
   ///   - progress: Receives the pages copied and the total.
   /// - Returns: the number of the commit that was copied, and the copy's size.
-  /// - Throws: ``BackupError``, ``DatabaseError``; `CancellationError` after a stop. Then nothing is left at the path.
+  /// - Throws: ``StoreBackupError``, ``DatabaseError``; `CancellationError` after a stop. Then nothing is left at the path.
   package func copy(
     to path: String, replacing: Bool, interruption: MigrationInterruption, _ progress: (Int, Int) -> Void
   ) throws -> (commit: Int64, bytes: Int) {

@@ -47,7 +47,7 @@ package final class UnfinishedCopy {
   ///   - interruption: Ends it with `SQLITE_INTERRUPT`.
   ///   - beat: Called often meanwhile.
   ///   - progress: Receives the pages copied and the total.
-  /// - Throws: ``BackupError`` if the file cannot be made or written; ``SQLiteError`` for what SQLite refuses to read.
+  /// - Throws: ``StoreBackupError`` if the file cannot be made or written; ``SQLiteError`` for what SQLite refuses to read.
   package func fill(
     from source: Connection, interruption: MigrationInterruption? = nil, beat: (@Sendable () -> Void)? = nil,
     _ progress: (Int, Int) -> Void = { _, _ in }
@@ -59,11 +59,11 @@ package final class UnfinishedCopy {
       try source.copy(to: copy, progress)
     } catch let error as SQLiteError where error.isFull || error.isInputOutput || error.isReadOnly {
       isDiskFull = error.isFull
-      throw BackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
+      throw StoreBackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
     } catch DatabaseError.cannotCreate(_, let reason) {
-      throw BackupError.cannotWrite(path: path, reason: reason)
+      throw StoreBackupError.cannotWrite(path: path, reason: reason)
     } catch let error as DatabaseError {
-      throw BackupError.cannotWrite(path: path, reason: "\(error)")
+      throw StoreBackupError.cannotWrite(path: path, reason: "\(error)")
     }
   }
 
@@ -110,15 +110,15 @@ package final class UnfinishedCopy {
 
   /// Gives it its name, for good: when this returns, the name is on the disk too.
   ///
-  /// - Parameter replacing: Whether a file of that name is replaced; if not, it is ``BackupError/exists(path:)``.
-  package func finish(replacing: Bool) throws(BackupError) {
+  /// - Parameter replacing: Whether a file of that name is replaced; if not, it is ``StoreBackupError/exists(path:)``.
+  package func finish(replacing: Bool) throws(StoreBackupError) {
     try move(to: path, replacing: replacing)
   }
 
   /// As ``finish(replacing:)``, under the first of `path`, `path-2`, `path-3` … that is free.
   ///
   /// - Returns: the name.
-  package func finishNumbered() throws(BackupError) -> String {
+  package func finishNumbered() throws(StoreBackupError) -> String {
     var name = path
     var number = 1
     while true {
@@ -133,7 +133,7 @@ package final class UnfinishedCopy {
     }
   }
 
-  private func move(to path: String, replacing: Bool) throws(BackupError) {
+  private func move(to path: String, replacing: Bool) throws(StoreBackupError) {
     guard (replacing ? rename(unfinished, path) : quire_rename_new(unfinished, path)) == 0 else {
       if errno == EEXIST { throw .exists(path: path) }
       throw cannotWrite(errno)
@@ -144,7 +144,7 @@ package final class UnfinishedCopy {
   }
 
   /// Makes the empty file with the database's owner and rights, whatever the process's mask.
-  private func makeFile() throws(BackupError) {
+  private func makeFile() throws(StoreBackupError) {
     try open()
     giveRights(to: descriptor)
   }
@@ -158,7 +158,7 @@ package final class UnfinishedCopy {
 
   /// Makes the file and locks it; again if this process is making another copy to the same path, or if another one took
   /// the file for one that was left behind.
-  private func open() throws(BackupError) {
+  private func open() throws(StoreBackupError) {
     let first = unfinished
     for number in 2... {
       descriptor = Foundation.open(unfinished, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -175,7 +175,7 @@ package final class UnfinishedCopy {
     }
   }
 
-  private func cannotWrite(_ number: Int32) -> BackupError {
+  private func cannotWrite(_ number: Int32) -> StoreBackupError {
     isDiskFull = number == ENOSPC || number == EDQUOT
     return .cannotWrite(path: path, reason: FileObstacle.reason(number))
   }
@@ -196,7 +196,7 @@ extension UnfinishedCopy {
   ///
   /// Looks, and changes nothing; what is there may change until ``finish(replacing:)``, which looks again.
   ///
-  /// - Throws: ``BackupError`` if a file is there that is not to be replaced, if it is the database itself, if a program
+  /// - Throws: ``StoreBackupError`` if a file is there that is not to be replaced, if it is the database itself, if a program
   ///   writes to it, if beside it lies the log of another database, which SQLite would take for the copy's, or if SQLite would
   ///   take the copy for the log of a database; ``DatabaseError`` for a path that cannot be a database's.
   package static func target(_ path: String, of database: String, replacing: Bool) throws -> String {
@@ -204,19 +204,19 @@ extension UnfinishedCopy {
     var (own, found) = (stat(), stat())
     if stat(resolved, &found) == 0 {
       if stat(database, &own) == 0, own.st_dev == found.st_dev, own.st_ino == found.st_ino {
-        throw BackupError.sameFile(path: path)
+        throw StoreBackupError.sameFile(path: path)
       }
-      if !replacing { throw BackupError.exists(path: path) }
+      if !replacing { throw StoreBackupError.exists(path: path) }
     }
     for end in ["-wal", "-journal"] {
       if let size = SidecarFiles.size(of: resolved + end), size > 0 {
-        throw BackupError.inUse(path: path, file: resolved + end)
+        throw StoreBackupError.inUse(path: path, file: resolved + end)
       }
     }
     // What it commits afterwards would go to a file without a name.
-    if isLocked(resolved) { throw BackupError.inUse(path: path, file: path) }
+    if isLocked(resolved) { throw StoreBackupError.inUse(path: path, file: path) }
     if let owner = SidecarFiles.owner(of: resolved) {
-      throw BackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
+      throw StoreBackupError.cannotWrite(path: path, reason: "SQLite would take it for a file of \(owner)")
     }
     return resolved
   }

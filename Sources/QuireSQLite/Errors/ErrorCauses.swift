@@ -1,7 +1,7 @@
 internal import CSQLite
 public import QuireRow
 
-extension BackupError: QuireError {
+extension StoreBackupError: QuireError {
   public var cause: QuireErrorCause {
     switch self {
     case .exists, .sameFile: .caller

@@ -77,7 +77,7 @@ struct BackupRun {
       return try source.copy(
         toFile: copy, of: file, replacing: invocation.flag("--replace"), interruption: interruption
       ) { progress.update($0, of: $1, "\(printable(file)) · Ctrl-C leaves nothing behind") }
-    } catch let error as BackupError {
+    } catch let error as StoreBackupError {
       throw CommandFailure(error)
     } catch let error as SQLiteError {
       if interruption.isStopped {
@@ -102,7 +102,7 @@ struct BackupRun {
 }
 
 extension CommandFailure {
-  fileprivate init(_ error: BackupError) {
+  fileprivate init(_ error: StoreBackupError) {
     switch error {
     case .exists(let path):
       self.init("there is a file at \(path); it was not changed. Give another path, or --replace", .refused)

@@ -1,6 +1,6 @@
 /// Why a copy of a store was not made. The store is as it was, and what was at the copy's path still is.
 @nonexhaustive
-public enum BackupError: Error, Hashable, Sendable {
+public enum StoreBackupError: Error, Hashable, Sendable {
   /// There is a file at the path, and it was not to be replaced.
   case exists(path: String)
   /// The path is that of the store's own file.
@@ -12,7 +12,7 @@ public enum BackupError: Error, Hashable, Sendable {
   case cannotWrite(path: String, reason: String)
 }
 
-extension BackupError: CustomStringConvertible {
+extension StoreBackupError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .exists(let path): "there is a file at \(path); it was not changed. Replace it expressly, or give another path"
