@@ -109,13 +109,38 @@ import Testing
     context.insert(first)
     try context.save()
     #expect(heard.withLock { $0.names } == ["will", "did"])
-    #expect(heard.withLock { $0.counts["insertedIdentifiers"] } == 1)
+    #expect(heard.withLock { $0.counts["inserted"] } == 1)
     first.title = "Rolls"
     context.insert(Recipe(title: "Cake"))
     try context.save()
     let inserted = ModelContext.NotificationKey.insertedIdentifiers.rawValue
     let updated = ModelContext.NotificationKey.updatedIdentifiers.rawValue
     #expect(heard.withLock { $0.counts[inserted] } == 1 && heard.withLock { $0.counts[updated] } == 1)
+  }
+
+  @Test func `a save that only links objects announces both as updated, and never a deleted one`() throws {
+    let context = ModelContext(app.container)
+    for title in ["Bread", "Cake"] { context.insert(Recipe(title: title)) }
+    context.insert(Cookbook())
+    try context.save()
+    let elsewhere = ModelContext(app.container)
+    let recipes = try elsewhere.fetch(FetchDescriptor<Recipe>(sortBy: [SortDescriptor(\.title)]))
+    let book = try #require(try elsewhere.fetch(FetchDescriptor<Cookbook>()).first)
+    let heard = Mutex<[String: Set<PersistentIdentifier>]>([:])
+    let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: elsewhere, queue: nil) {
+      let lists = $0.userInfo as? [String: [PersistentIdentifier]] ?? [:]
+      heard.withLock { $0 = lists.mapValues { Set($0) } }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let ids = recipes.map(\.persistentModelID)
+    book.recipes = recipes
+    try elsewhere.save()
+    #expect(heard.withLock { $0 } == ["updated": Set(ids + [book.persistentModelID]), "inserted": [], "deleted": []])
+    book.recipes?.removeAll { $0 === recipes[0] }
+    elsewhere.delete(recipes[1])
+    try elsewhere.save()
+    #expect(heard.withLock { $0["updated"] } == [ids[0], book.persistentModelID])
+    #expect(heard.withLock { $0["deleted"] } == [ids[1]])
   }
 
   @Test func `configurations of every shape`() throws {

@@ -13,11 +13,11 @@ extension ModelContext {
   /// Keys of a notification's `userInfo`, by their raw values: each has an array of ``PersistentIdentifier``.
   public enum NotificationKey: String, Sendable, CaseIterable {
     /// Of objects that the save inserted.
-    case insertedIdentifiers
-    /// Of objects that it changed.
-    case updatedIdentifiers
+    case insertedIdentifiers = "inserted"
+    /// Of objects that it changed, also of those that only link other objects than before.
+    case updatedIdentifiers = "updated"
     /// Of objects that it deleted.
-    case deletedIdentifiers
+    case deletedIdentifiers = "deleted"
   }
 }
 
@@ -48,8 +48,27 @@ extension Saver {
     NotificationCenter.default.post(name: ModelContext.willSave, object: context)
     return Announced(
       inserted: pending.inserted.compactMap { $0 },
-      updated: pending.edits.filter { $0._quireRowState.dirty != 0 && !$0.isDeleted }.map(\.persistentModelID),
-      deleted: pending.deleted.map(\.persistentModelID))
+      updated: updatedIdentifiers(), deleted: pending.deleted.map(\.persistentModelID))
+  }
+
+  /// The objects with edited properties, and those of which only a list was changed: that is in rows of other tables.
+  private func updatedIdentifiers() -> [PersistentIdentifier] {
+    let edited = pending.edits.filter { $0._quireRowState.dirty != 0 && !$0.isDeleted }.map(\.persistentModelID)
+    let owners = pending.editedLists.map(\.model).filter { !$0._quireState.flags.contains(.inserted) && !$0.isDeleted }
+      .map(\.persistentModelID)
+    let deleted = pending.deleted.map(\.persistentModelID)
+    var known = Set(edited + deleted)
+    return edited + (owners + linkedIdentifiers()).filter { known.insert($0).inserted }
+  }
+
+  /// The saved objects at both sides of the links that the save writes.
+  private func linkedIdentifiers() -> [PersistentIdentifier] {
+    guard let store = core.store else { return [] }
+    return pending.joinEdits.sorted.flatMap { pair, _ in
+      let join = store.joins[pair.join]
+      return [(join.first, pair.first), (join.second, pair.second)].filter { $1 >= ModelState.firstKey }
+        .map { PersistentIdentifier(store: store.number, entity: UInt32($0.entity), key: $1) }
+    }
   }
 
   func announceSaved(_ saved: Announced?) {
