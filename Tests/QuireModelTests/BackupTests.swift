@@ -27,6 +27,21 @@ import Testing
     Set((try? FileManager.default.contentsOfDirectory(atPath: copy.deletingLastPathComponent().path)) ?? [])
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for a small disk"))
+  func `a full disk leaves the copy that was there, and nothing beside it`() async throws {
+    let disk = try SmallDisk(in: Scratch())
+    let copy = disk.folder.appending(path: "copy.db")
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: disk.folder.appending(path: "library.db"))
+    try await store.backup(to: copy)
+    try disk.fill()
+    await #expect(throws: BackupError.self) { try await store.backup(to: copy, replacing: true) }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: disk.folder.path).sorted()
+        == ["ballast", "copy.db", "library.db", "library.db-shm", "library.db-wal"])
+    try disk.empty()
+    try await store.backup(to: copy, replacing: true)
+  }
+
   private func rows(_ sql: String, of url: URL) throws -> [[Value]] {
     try Connection(path: url.path(percentEncoded: false), access: .readOnly).query(sql).rows
   }

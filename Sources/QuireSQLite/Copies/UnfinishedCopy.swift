@@ -229,6 +229,10 @@ extension UnfinishedCopy {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK else {
       return false
     }
+    // A write-ahead log that is not there has no user. Asking SQLite would make one, and leave it on a full disk.
+    var header = [UInt8](repeating: 0, count: 20)
+    let hasLog = quire_read_file(handle, 0, &header, 20) == 20 && header[18] == 2
+    if hasLog, ["-wal", "-shm"].allSatisfy({ SidecarFiles.size(of: path + $0) == nil }) { return false }
     let code = sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
     if code == SQLITE_OK { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     return code & 0xff == SQLITE_BUSY

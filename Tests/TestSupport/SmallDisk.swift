@@ -1,14 +1,13 @@
-import Foundation
-import TestSupport
+package import Foundation
 
 /// A disk of two megabytes, which can be filled.
-final class SmallDisk {
-  static let canBeMade = geteuid() == 0 && (try? SmallDisk(in: Scratch())) != nil
-  let folder: URL
+package final class SmallDisk {
+  package static let canBeMade: Bool = geteuid() == 0 && (try? SmallDisk(in: Scratch())) != nil
+  package let folder: URL
   private let scratch: Scratch
   private var ballast: URL { folder.appending(path: "ballast") }
 
-  init(in scratch: Scratch) throws {
+  package init(in scratch: Scratch) throws {
     self.scratch = scratch
     folder = URL(filePath: scratch.file("disk"))
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -17,7 +16,7 @@ final class SmallDisk {
 
   deinit { try? SmallDisk.run("umount", "-l", folder.path) }
 
-  func fill() throws {
+  package func fill() throws {
     _ = FileManager.default.createFile(atPath: ballast.path, contents: nil)
     let file = try FileHandle(forWritingTo: ballast)
     defer { try? file.close() }
@@ -26,7 +25,7 @@ final class SmallDisk {
     }
   }
 
-  func empty() throws { try FileManager.default.removeItem(at: ballast) }
+  package func empty() throws { try FileManager.default.removeItem(at: ballast) }
 
   private static func run(_ arguments: String...) throws {
     let process = Process()
