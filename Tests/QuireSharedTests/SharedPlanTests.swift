@@ -116,6 +116,34 @@ private enum Plan: SchemaMigrationPlan {
         == [[2], [4], [6], [8]])
   }
 
+  @Test func `values that a stage gives to thousands of rows, each its own, are the same on all machines`() async throws
+  {
+    let old = try first(1)
+    try old.execute(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+      INSERT INTO gear (name, teeth) SELECT 'gear ' || i, i FROM n
+      """)
+    func third(_ number: Int) throws {
+      let store = try ModelContainer(
+        for: ThirdSchema.Gear.self, migrationPlan: VaryingPlan.self, configurations: configuration(number))
+      let values = try store.query("SELECT count(DISTINCT token), count(DISTINCT size) FROM gear")
+      #expect(values.map { [$0.values[0], $0.values[1]] } == [[6001, 6001]])
+      try store.store.database.close()
+    }
+    try third(0)
+    await #expect(throws: SharedStoreError.self) { try await old.catchUp() }
+    try old.store.database.close()
+    try third(1)
+    #expect(try digest(0) == digest(1))
+    let soon = ContinuousClock.now + .seconds(60)
+    let entries = try log.connection().entries(after: 0, limit: 100, by: soon).map { try Entry($0.bytes) }
+    #expect(entries.contains { $0.kind == .largeMigration })
+    // One that joins later.
+    try third(2)
+    #expect(try digest(0) == digest(2))
+  }
+
   @Test func `a program that does not share the store changes nothing`() throws {
     let before = try digest(0)
     #expect(throws: DatabaseError.shared(path: scratch.file("0.db"))) {
@@ -125,6 +153,27 @@ private enum Plan: SchemaMigrationPlan {
     }
     #expect(try digest(0) == before)
   }
+}
+
+private enum ThirdSchema: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Gear.self] }
+
+  @Model final class Gear {
+    @Attribute(.unique) var name: String
+    var teeth: Int
+    var token = UUID()
+    var size = Double.random(in: 0...1)
+    init(_ name: String, teeth: Int) {
+      self.name = name
+      self.teeth = teeth
+    }
+  }
+}
+
+private enum VaryingPlan: SchemaMigrationPlan {
+  static var schemas: [any VersionedSchema.Type] { [FirstSchema.self, ThirdSchema.self] }
+  static let stages = [MigrationStage.lightweight(fromVersion: FirstSchema.self, toVersion: ThirdSchema.self)]
 }
 
 private enum LightPlan: SchemaMigrationPlan {

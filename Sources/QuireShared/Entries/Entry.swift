@@ -24,6 +24,8 @@ package struct Entry: Hashable, Sendable {
     case check
     /// A change of the schema: the rows of the one transaction are a ``QuireSQLite/SharedMigration``.
     case migration
+    /// The same in bytes beside the log, as of ``parts``.
+    case largeMigration
   }
 
   package struct Transaction: Hashable, Sendable {

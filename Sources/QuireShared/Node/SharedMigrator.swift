@@ -115,9 +115,11 @@ package final class SharedMigrator: Sendable {
     let migration = SharedMigration(
       enforcesKeys: enforcesKeys, steps: steps, digest: SHA256.hash(try connection.digest()))
     let transaction = Entry.Transaction(rows: migration.bytes)
-    let bytes = Entry(.migration, after: chain, node: place.node, [transaction]).bytes
+    let entry = Entry(.migration, after: chain, node: place.node, [transaction])
+    let (bytes, parts) = try node.logged(entry, at: place.position + 1)
     let next = chain.after(bytes)
-    try node.appendMigration(bytes, chain, next, SharedCommit(position: place.position + 1, id: transaction.id))
+    try node.appendMigration(
+      bytes, parts, chain, next, SharedCommit(position: place.position + 1, id: transaction.id))
     place.position += 1
     place.chain = next.bytes
     do {
@@ -171,9 +173,7 @@ extension StoreNode {
   }
 
   private static func migrate(_ file: String, at position: Int64, _ shared: SharedStore) throws {
-    let logged = try shared.log.entries(after: position - 1, limit: 1, by: .now + shared.patience)
-    guard let logged = logged.first else { return }
-    let entry = try Entry(logged.bytes)
+    guard let (logged, entry) = try entry(at: position, shared) else { return }
     let migration = try SharedMigration(entry.transactions.first?.rows ?? [])
     let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: shared.patience)
     try connection.execute("PRAGMA foreign_keys = \(migration.enforcesKeys ? "ON" : "OFF")")
@@ -206,6 +206,25 @@ extension StoreNode {
         throw general
       }
       throw error
+    }
+  }
+
+  /// The bytes of an entry in the log, and the entry with what is beside the log of it.
+  private static func entry(at position: Int64, _ shared: SharedStore) throws -> (logged: LoggedEntry, entry: Entry)? {
+    do {
+      let logged = try shared.log.entries(after: position - 1, limit: 1, by: .now + shared.patience)
+      guard let logged = logged.first else { return nil }
+      let entry = try Entry(logged.bytes)
+      guard entry.kind == .largeMigration else { return (logged, entry) }
+      let parts = try EntryParts(entry.transactions.first?.rows ?? [])
+      if let bytes = try parts.bytes(from: shared.log, patience: shared.patience) {
+        let whole = try Entry(bytes)
+        if whole.kind == .migration, whole.mark == entry.mark { return (logged, whole) }
+      }
+      throw SharedStoreError.stopped(
+        .unreadable(at: position, reason: "the statements of the migration are not beside the log"))
+    } catch let error as SharedLogError {
+      throw SharedStoreError(error, since: Date())
     }
   }
 

@@ -57,7 +57,7 @@ extension StoreNode: CommitGate {
   }
 
   /// An entry's bytes for the log: the entry, or where its bytes are beside the log if they are too many.
-  private func logged(_ entry: Entry, at position: Int64) throws -> ([UInt8], EntryParts?) {
+  func logged(_ entry: Entry, at position: Int64) throws -> ([UInt8], EntryParts?) {
     let bytes = entry.bytes
     if bytes.count <= EntryParts.inlineLimit { return (bytes, nil) }
     if bytes.count > EntryParts.sizeLimit {
@@ -67,7 +67,7 @@ extension StoreNode: CommitGate {
       try EntryParts(storing: bytes, at: position, log, patience: patience)
     }
     var carrier = entry
-    carrier.kind = .parts
+    carrier.kind = entry.kind == .migration ? .largeMigration : .parts
     for index in carrier.transactions.indices { carrier.transactions[index].rows = index == 0 ? parts.bytes : [] }
     return (carrier.bytes, parts)
   }
@@ -111,7 +111,9 @@ extension StoreNode: CommitGate {
   /// Appends a migration, at the place of its commit.
   ///
   /// - Throws: ``OutdatedTransaction`` if other nodes were first.
-  func appendMigration(_ bytes: [UInt8], _ chain: Chain, _ next: Chain, _ commit: SharedCommit) throws {
+  func appendMigration(
+    _ bytes: [UInt8], _ parts: EntryParts?, _ chain: Chain, _ next: Chain, _ commit: SharedCommit
+  ) throws {
     memory.withLock { memory in
       memory.stand(at: commit.position - 1)
       memory.inFlight = bytes
@@ -120,6 +122,9 @@ extension StoreNode: CommitGate {
       try append(bytes, after: commit.position - 1, chain, next, [commit])
     } catch {
       memory.withLock { $0.inFlight = nil }
+      var isKnown = true
+      if case SharedStoreError.outcomeUnknown = error { isKnown = false }
+      if isKnown, let parts { try? log.remove(parts.group, by: .now + patience) }
       if error is Behind { throw OutdatedTransaction() }
       endTurn()
       throw error

@@ -70,7 +70,7 @@ extension StoreNode {
       case .check:
         try repeatAll(reads + [Read(logged: logged, entry: entry)], with: replayer)
         reads = []
-      case .migration:
+      case .migration, .largeMigration:
         try repeatAll(reads, with: replayer)
         reads = []
         if try logged.position <= filePosition() { continue }

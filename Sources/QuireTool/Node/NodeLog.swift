@@ -75,7 +75,7 @@ struct NodeLog {
   private func summary(_ entry: Entry, _ transaction: Entry.Transaction) -> String {
     switch entry.kind {
     case .check: "check"
-    case .migration: "migration"
+    case .migration, .largeMigration: "migration"
     case .parts: "many rows"
     case .rows:
       counts(transaction).map { table, counts in
