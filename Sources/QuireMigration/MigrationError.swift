@@ -250,6 +250,7 @@ extension MigrationFailure: CustomStringConvertible {
 
   /// What the file needs that is not there when migrations run.
   private var explanation: String? {
+    if let hint = SQLMessage.hint(ofNewerFunction: message) { return hint }
     if message.hasPrefix("no such function: "), suggestion == nil {
       return "SQLite has no such function: one that a program adds is not there when migrations run"
     }

@@ -276,6 +276,35 @@ import Testing
     #expect(throws: MigrationError.interrupted) { try migrator.rehearse() }
   }
 
+  @Test func `many short statements end when it is asked to stop, and their migrations are rolled back`() throws {
+    let fixture = try Fixture()
+    let inserts = String(repeating: "INSERT INTO a VALUES (1);\n", count: 100)
+    for day in 1...9 {
+      try fixture.write(
+        "CREATE TABLE IF NOT EXISTS a (b);\n\(inserts)-- migrate: undo\n\(inserts)", as: "2026010\(day)000000_a.sql")
+    }
+    let migrator = try fixture.migrator(creating: true)
+    try migrator.apply(to: MigrationVersion(number: 2026_01_03_000000))
+    let before = try fixture.bytes()
+    let beats = Atomic(0)
+    func stopping(_ count: Int) -> Migrator {
+      let interruption = MigrationInterruption()
+      beats.store(0, ordering: .relaxed)
+      var migrator = migrator
+      migrator.interruption = interruption
+      migrator.beat = { if beats.add(1, ordering: .relaxed).newValue == count { interruption.stop() } }
+      return migrator
+    }
+    #expect(throws: MigrationError.interrupted) { try stopping(50).apply() }
+    #expect(throws: MigrationError.interrupted) { try stopping(50).rehearse() }
+    #expect(throws: MigrationError.interrupted) { try stopping(150).replay() }
+    let undo = try UndoPlan(last: 3, of: migrator.history())
+    #expect(throws: MigrationError.interrupted) { try stopping(250).undo(undo) }
+    #expect(try fixture.bytes() == before)
+    #expect(throws: MigrationError.interrupted) { try stopping(250).apply() }
+    #expect(try migrator.history().map { "\($0.version)" }.last == "20260105000000")
+  }
+
   @Test func `waiting for another writer ends when it is asked to stop`() throws {
     let fixture = try Fixture()
     try fixture.makeDatabase()

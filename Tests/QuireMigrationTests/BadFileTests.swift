@@ -11,6 +11,14 @@ import Testing
     try fixture.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
   }
 
+  @Test func `a function of a later SQLite is answered with its version`() {
+    func hint(_ name: String, _ version: Int) -> String? {
+      SQLMessage.hint(ofNewerFunction: "no such function: \(name)", version: version)
+    }
+    #expect(hint("UNHEX", 3_040_001) == "SQLite has it from 3.41 on, and here it is 3.40.1")
+    #expect(hint("unhex", 3_041_000) == nil && hint("slug", 3_040_001) == nil)
+  }
+
   @Test func `no database is made by a typo, and the near name is suggested`() throws {
     try fixture.makeDatabase()
     var migrator = Migrator(database: fixture.path + "/libary.db", files: try MigrationFolder.read(fixture.migrations))

@@ -51,6 +51,17 @@ import Testing
   }
 
   @Test(arguments: [
+    "-- only: postgres", "-- only: sqlite (line commented)", "  -- only: postgres for next 2 lines",
+    "-- only: sqlite until \"end only\"",
+  ])
+  func `lines for one kind of database are refused`(mark: String) throws {
+    let text = "-- v2: a title\nCREATE TABLE s (a);\n\(mark)\nDELETE FROM s;\n"
+    let error = #expect(throws: MigrationError.self) { try read(text, as: "02-title.sql") }
+    #expect(String(describing: error).contains("‘\(mark.drop { $0 == " " })’ is mautrix's mark"))
+    #expect(try read("CREATE TABLE s (a);\n-- only: sqlite knows this\n", as: "02-title.sql").count == 1)
+  }
+
+  @Test(arguments: [
     "--changeset lem:2 dbms:sqlite", "--changeset lem:dbms", "-- the atlas: checkpoint", "-- atlas:txmode none",
   ])
   func `what another tool would run is run`(mark: String) throws {

@@ -175,6 +175,17 @@ import Testing
   }
 
   @Test(arguments: [
+    "with n as (select 77 as book) insert into copy select 9, book, null, null from n",
+    "replace into copy values (9, 77, null, null)",
+  ])
+  func `what a key refuses names the keys also if nothing but SQL has been asked`(sql: String) async throws {
+    #expect(
+      await library.writing().failure(sql)
+        == "a row that the new row refers to is not there\nits keys: copy.book_id → book.id, copy.room → shelf.room and copy.number → shelf.number"
+    )
+  }
+
+  @Test(arguments: [
     (
       "insert Book { year: 1961 }", "Book needs a value for title: the file has no default for it", "}",
       "add title: …"

@@ -3,6 +3,7 @@ import QuireSQLite
 extension SQLMessage {
   /// What to do about messages that do not say it.
   package static func hint(_ message: String) -> String? {
+    if let hint = hint(ofNewerFunction: message) { return hint }
     let token = "unrecognized token: \""
     if message.hasPrefix(token), let sign = message.dropFirst(token.count).first, "'\"`[".contains(sign) {
       return sign == "[" ? "the bracket is not closed" : "the quote is not closed"

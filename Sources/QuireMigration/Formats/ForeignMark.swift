@@ -1,8 +1,8 @@
 import QuireSQLite
 
 /// A comment by which another tool separates the part of a file that runs from the part that undoes it, such as `--
-/// +migrate Down` or a bare `-- Down`, or says when the file does not run at all. A tool that does not know the mark runs
-/// everything.
+/// +migrate Down` or a bare `-- Down`, or says when the file, or some of its lines, do not run at all. A tool that does not
+/// know the mark runs everything.
 struct ForeignMark: Hashable {
   /// From 1.
   let line: Int
@@ -53,7 +53,7 @@ struct ForeignMark: Hashable {
     self.text = String(text.prefix(60)).trimmingEnd
     condition = Self.condition(of: text.lowercased(), words)
     if condition != nil {
-      (tool, isDown) = (words[0] == "atlas" ? "Atlas" : "Liquibase", true)
+      (tool, isDown) = (["atlas": "Atlas", "only": "mautrix"][words[0]] ?? "Liquibase", true)
       return
     }
     guard let (tool, isDown) = Self.meaning(of: text.lowercased(), words) else { return nil }
@@ -66,6 +66,15 @@ struct ForeignMark: Hashable {
       return """
         it makes what the files before it make, and would run after them.
         Nothing was run. Move it, or those before it, out of a copy of the folder.
+        """
+    }
+    // Of dbutil, by which the bridges for Matrix migrate.
+    if words.first == "only", text.contains("only:"), words.count > 1, ["postgres", "sqlite"].contains(words[1]),
+      words.count == 2 || ["for", "until", "line", "lines"].contains(words[2])
+    {
+      return """
+        it says for which kind of database the lines below it are, and they would run for each.
+        Nothing was run. In a copy of the folder, take out the mark and what is not for SQLite.
         """
     }
     guard words.first == "changeset", let place = words.firstIndex(where: conditions.contains), place > 1,

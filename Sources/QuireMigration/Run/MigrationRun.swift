@@ -118,8 +118,11 @@ struct MigrationRun {
     before: ((ScriptStatement) throws(SQLiteError) -> Void)? = nil
   ) throws {
     do {
-      _ = try connection.run(
-        script: sql, inTransaction: inTransaction, protected: [MigrationHistory.table], before: before)
+      _ = try connection.run(script: sql, inTransaction: inTransaction, protected: [MigrationHistory.table]) {
+        (statement) throws(SQLiteError) in
+        try connection.checkStopped()
+        try before?(statement)
+      }
     } catch {
       // A full disk, a damaged page or Ctrl-C is not the statement's fault, but an error of the database.
       if error.error.isInterrupted || error.error.databaseError(path: "", waited: .zero) != nil { throw error.error }

@@ -68,4 +68,9 @@ extension Connection {
 
   /// Whether a migration was asked to stop.
   package var isStopped: Bool { pulse?.interruption?.isStopped == true }
+
+  /// Called between statements: SQLite calls the pulse only inside a statement that takes long.
+  package func checkStopped() throws(SQLiteError) {
+    if pulse?.goesOn() == false { throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted") }
+  }
 }

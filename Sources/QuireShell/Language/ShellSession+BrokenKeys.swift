@@ -29,6 +29,8 @@ extension ShellSession {
           ? "pragma foreign_key_check lists the rows; rollback takes all back"
           : "pragma foreign_key_check before commit lists the rows")
     }
+    // Of a file that has only been asked in SQL the models are not read yet.
+    try? refresh()
     guard let table = words.target, table.schema == nil || table.schema == "main",
       let model = models.all.first(where: { SQLName($0.table) == SQLName(table.name) })
     else { return nil }

@@ -94,7 +94,9 @@ struct SQLFailure {
   static func hint(ofMissing message: String) -> String? {
     let start = "unable to open database: "
     if message.hasPrefix(start) { return FileObstacle.opening(named: String(message.dropFirst(start.count))) }
-    guard SQLiteError.isOfApplication(message) else { return SQLMessage.hint(message) }
+    guard SQLiteError.isOfApplication(message), SQLMessage.hint(ofNewerFunction: message) == nil else {
+      return SQLMessage.hint(message)
+    }
     return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
       + "and here it is not there"
   }

@@ -9,10 +9,12 @@ struct StatementWords {
   private var words: [String] = []
   private var isQuoted: [Bool] = []
 
+  /// Reads only the part of the text that is in `range`, of which a long script has many.
   init(_ whole: String, _ range: Range<Int>) {
     var first: Range<Int>?
     var depth = 0
-    let tokens = SQLTokens(bytes: Array(whole.utf8), in: range)
+    let part = whole.utf8.dropFirst(range.lowerBound).prefix(range.count)
+    let tokens = SQLTokens(bytes: Array(part))
     for token in tokens {
       switch token.kind {
       case .word, .quotedName:
@@ -25,10 +27,8 @@ struct StatementWords {
       default: continue
       }
     }
-    self.range = first ?? range
-    let end = min(range.upperBound, tokens.bytes.count)
-    let start = min(self.range.lowerBound, end)
-    text = Substring(String(decoding: tokens.bytes[start..<end], as: UTF8.self)).trimmed
+    self.range = first.map { $0.lowerBound + range.lowerBound..<$0.upperBound + range.lowerBound } ?? range
+    text = Substring(String(decoding: tokens.bytes[(first?.lowerBound ?? 0)...], as: UTF8.self)).trimmed
   }
 
   private func isKeyword(_ word: String, at place: Int) -> Bool {
