@@ -34,7 +34,7 @@ import Testing
     let store = try ModelContainer(for: Writer.self, Volume.self, url: disk.folder.appending(path: "library.db"))
     try await store.backup(to: copy)
     try disk.fill()
-    await #expect(throws: BackupError.self) { try await store.backup(to: copy, replacing: true) }
+    await #expect(throws: StoreBackupError.self) { try await store.backup(to: copy, replacing: true) }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: disk.folder.path).sorted()
         == ["ballast", "copy.db", "library.db", "library.db-shm", "library.db-wal"])

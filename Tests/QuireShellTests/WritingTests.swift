@@ -179,8 +179,9 @@ import Testing
     "replace into copy values (9, 77, null, null)",
   ])
   func `what a key refuses names the keys also if nothing but SQL has been asked`(sql: String) async throws {
+    let session = try library.writing()
     #expect(
-      await library.writing().failure(sql)
+      await session.failure(sql)
         == "a row that the new row refers to is not there\nits keys: copy.book_id → book.id, copy.room → shelf.room and copy.number → shelf.number"
     )
   }
