@@ -75,6 +75,19 @@ import Testing
     #expect(core == nil)
   }
 
+  // Its objects have the same keys, at the same places.
+  @Test(arguments: [3, 20]) func `the same list of another context is refused`(count: Int) throws {
+    let store = try store(["Lem": (1...count).map { "a\($0)" }])
+    let (context, other) = (ModelContext(store), ModelContext(store))
+    let (mine, theirs) = (try context.writer("Lem"), try other.writer("Lem"))
+    let before = mine.volumes
+    mine.volumes = theirs.volumes
+    #expect(mine.volumes == before && !mine.hasChanges)
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .ignoredAssignments(let reasons)? = error else { throw error! }
+    #expect(reasons == ["Writer.volumes was given an object of another context"])
+  }
+
   @Test func `a list assigned to objects of no context reads as it was assigned`() throws {
     let writer = Writer(name: "Lem")
     for index in 0..<20 { writer.volumes.append(Volume("\(index)")) }

@@ -27,7 +27,7 @@ extension Editing {
     guard let list = place.model._quireLink(place.property).list else { return }
     let version = list.version
     change(list)
-    if list.version != version { pending.editedLists.append(place) }
+    if list.version != version { pending.edited(place) }
   }
 
   /// `book.author = author`: the column, and both authors' lists, at once.
@@ -138,7 +138,10 @@ extension Editing {
   private func commonEnds<Target: PersistentModel>(_ list: ToManyList, _ targets: [Target]) -> CommonEnds {
     if let shown = core.loader.shown(list, Target.self) { return CommonEnds(shown, targets) }
     let keys = list.keys
-    return CommonEnds(keys.count, targets.count) { keys[$0] == targets[$1]._quireRowState.key }
+    return CommonEnds(keys.count, targets.count) {
+      let state = targets[$1]._quireRowState
+      return state.key == keys[$0] && state.isOwned(by: core)  // another context's object of that row has its key, too
+    }
   }
 
   /// The keys that an assignment takes out of a list, ascending, and the objects that it puts into it.

@@ -24,8 +24,8 @@ struct PendingChanges {
   var hasRenewed = false
   var cascades = Cascades()
   var joinEdits = JoinEdits()
-  /// Lists changed by unsaved edits, for `rollback()`.
-  var editedLists: [ListPlace] = []
+  /// Lists changed by unsaved edits, for `rollback()`. One may be there several times.
+  private(set) var editedLists: [ListPlace] = []
   /// Assignments to deleted objects, and the like.
   var deferredErrors: [String] = []
   /// The values that edited objects had before, if a save must refuse to overwrite others' changes.
@@ -52,6 +52,17 @@ struct PendingChanges {
   mutating func insert(_ model: any PersistentModel, of entity: Int, at place: Int) {
     insertedPlaces[entity].append(place)
     inserted[place] = model
+  }
+
+  /// Notes that a list is changed by unsaved edits: once for many in a row.
+  mutating func edited(_ list: ListPlace) {
+    if let last = editedLists.last, last.model === list.model, last.property == list.property { return }
+    editedLists.append(list)
+  }
+
+  /// All of them equal the file.
+  mutating func forgetEditedLists() {
+    if !editedLists.isEmpty { editedLists.removeAll() }
   }
 
   /// A new object is deleted, or has a row now.

@@ -151,7 +151,7 @@ extension Following {
     core.pending.edits.removeAll(keepingCapacity: true)
     if !core.pending.conflicts.isEmpty { core.pending.conflicts.removeAll() }
     if !core.pending.inserted.isEmpty { keepInserted(writing) }
-    if !core.pending.editedLists.isEmpty { core.pending.editedLists.removeAll() }
+    core.pending.forgetEditedLists()
     if !core.pending.joinEdits.isEmpty { core.pending.joinEdits.removeAll() }
     if core.pending.cascades.deleted != 0 { core.pending.cascades = .init() }
     if core.pending.deleted.isEmpty { return [] }

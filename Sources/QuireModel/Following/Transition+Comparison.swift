@@ -103,7 +103,7 @@ extension Following {
           keepUnsaved(&now, .init(entity: entity.index, property: property), key, store)
         }
         // For a rollback.
-        if now != committed[key] ?? [] { pending.editedLists.append(ListPlace(model: model, property: property)) }
+        if now != committed[key] ?? [] { pending.edited(ListPlace(model: model, property: property)) }
         if now != list.keys { step.lists.append(.init(model: model, property: property, was: list.keys, keys: now)) }
       }
     }

@@ -93,7 +93,7 @@ extension Following {
         if shows != isHere { isEdited = true }
       }
       // For a rollback.
-      if isEdited { pending.editedLists.append(ListPlace(model: parent, property: inverse)) }
+      if isEdited { pending.edited(ListPlace(model: parent, property: inverse)) }
       let now = ToManyList.keys(list.keys, adding: joined, removing: left)
       if now != list.keys { step.lists.append(.init(model: parent, property: inverse, was: list.keys, keys: now)) }
     }
@@ -165,7 +165,7 @@ extension Following {
           if shows { joined.append(other) } else { left.insert(other) }
           if shows != isLinked { isEdited = true }
         }
-        if isEdited { pending.editedLists.append(ListPlace(model: model, property: kind.property)) }
+        if isEdited { pending.edited(ListPlace(model: model, property: kind.property)) }
         let now = ToManyList.keys(list.keys, adding: joined, removing: left)
         if now != list.keys {
           step.lists.append(.init(model: model, property: kind.property, was: list.keys, keys: now))
