@@ -1,10 +1,10 @@
 /// The targets of a to-many as the array that is handed out, for code that does not know their class.
-class AnyTargetArray {
+protocol AnyTargetArray: AnyObject {
   /// Objects of one class, which ``TargetArray`` knows.
-  var objects: [AnyObject] { [] }
+  var objects: [AnyObject] { get }
   /// Returns whether the object is of their class.
-  func insert(_ object: any PersistentModel, at position: Int) -> Bool { false }
-  func remove(at position: Int) {}
+  func insert(_ object: any PersistentModel, at position: Int) -> Bool
+  func remove(at position: Int)
 }
 
 final class TargetArray<Target: AnyObject>: AnyTargetArray {
@@ -12,15 +12,15 @@ final class TargetArray<Target: AnyObject>: AnyTargetArray {
 
   init(_ targets: [Target]) { self.targets = targets }
 
-  override var objects: [AnyObject] { targets }
+  var objects: [AnyObject] { targets }
 
-  override func insert(_ object: any PersistentModel, at position: Int) -> Bool {
+  func insert(_ object: any PersistentModel, at position: Int) -> Bool {
     guard let target = object as? Target else { return false }
     targets.insert(target, at: position)
     return true
   }
 
-  override func remove(at position: Int) { targets.remove(at: position) }
+  func remove(at position: Int) { targets.remove(at: position) }
 }
 
 /// How many elements two arrays have in common at their beginnings, and how many of the rest at their ends.
@@ -39,8 +39,10 @@ struct CommonEnds {
   init<Target: AnyObject>(_ old: [Target], _ new: [Target]) {
     self = old.withUnsafeBytes { old in
       new.withUnsafeBytes { new in
-        let (old, new) = (old.bindMemory(to: UInt.self), new.bindMemory(to: UInt.self))
-        return CommonEnds(old.count, new.count) { old[$0] == new[$1] }
+        let size = MemoryLayout<UInt>.size
+        return CommonEnds(old.count / size, new.count / size) {
+          old.load(fromByteOffset: $0 * size, as: UInt.self) == new.load(fromByteOffset: $1 * size, as: UInt.self)
+        }
       }
     }
   }
@@ -55,7 +57,7 @@ struct CommonEnds {
 /// `author.books.append(book)`, would cost its length times a look-up. Only one list's objects are held, and they are let
 /// go of before the sweeper looks for objects that nothing else holds.
 struct ShownTargets {
-  let targets: AnyTargetArray
+  let targets: any AnyTargetArray
   private let map: IdentityMap
   private let departures: Int
   private let unsaved: PendingChanges.InsertedVersion
@@ -63,7 +65,7 @@ struct ShownTargets {
   /// Shorter lists are found again as fast.
   static let shortest = 8
 
-  init(_ targets: AnyTargetArray, of map: IdentityMap, _ pending: borrowing PendingChanges) {
+  init(_ targets: any AnyTargetArray, of map: IdentityMap, _ pending: borrowing PendingChanges) {
     self.targets = targets
     self.map = map
     departures = map.departures

@@ -14,14 +14,14 @@ package final class ToManyList {
   /// Its objects, if it is the list of its context that was read last.
   var shown: ShownTargets?
   /// The objects of a list without keys.
-  let detached: AnyTargetArray?
+  let detached: (any AnyTargetArray)?
 
   init(keys: [Int64]) {
     self.keys = keys
     detached = nil
   }
 
-  init(detached: AnyTargetArray) {
+  init(detached: any AnyTargetArray) {
     keys = []
     self.detached = detached
   }
