@@ -19,7 +19,7 @@ extension PredicateExpressions {
   ///
   /// In the Swift 5 language mode a literal is not inferred to be `Sendable`, and with complete checking each property of
   /// a predicate would be warned of; what the macro writes captures nothing.
-  public static func _build_KeyPath<Root: PredicateExpression, Value>(
+  @inlinable public static func _build_KeyPath<Root: PredicateExpression, Value>(
     root: Root, keyPath: Swift.KeyPath<Root.Output, Value>
   ) -> KeyPath<Root, Value> {
     build_KeyPath(

@@ -122,9 +122,11 @@ extension StoreNode: CommitGate {
       try append(bytes, after: commit.position - 1, chain, next, [commit])
     } catch {
       memory.withLock { $0.inFlight = nil }
-      var isKnown = true
-      if case SharedStoreError.outcomeUnknown = error { isKnown = false }
-      if isKnown, let parts { try? log.remove(parts.group, by: .now + patience) }
+      if case SharedStoreError.outcomeUnknown = error {
+        endTurn()
+        throw error
+      }
+      if let parts { try? log.remove(parts.group, by: .now + patience) }
       if error is Behind { throw OutdatedTransaction() }
       endTurn()
       throw error
