@@ -77,6 +77,7 @@ extension Editing {
     for index in entity.stored where differing & 1 << PropertyMask(index) != 0 {
       guard core.saver.begin(present, index) else { continue }
       telling(present, index) { present._quireAdopt(1 << PropertyMask(index), from: model) }
+      valuesChange(of: present)
     }
     for index in entity.relationships {
       guard let side = entity.properties[index].toOne else { continue }

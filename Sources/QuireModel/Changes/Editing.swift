@@ -62,6 +62,7 @@ package final class Editing: ContextPart {
     _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
   ) -> Arrival {
     model._quireState.join(core, key: pending.insert(model, of: entity.index))
+    core.fetcher.note(model)
     addNeighbors(of: model, entity, to: &waiting)
     return Arrival(model: model, entity: entity)
   }
@@ -122,6 +123,7 @@ package final class Editing: ContextPart {
   }
 
   private func undelete(_ model: any PersistentModel) {
+    pending.edits.removeAll { $0 === model }  // it may be one again
     let isPending = pending.deleted.contains { $0 === model }
     if !isPending, !model._quireRowState.flags.contains(.inserted) { return insertWithoutRow(model) }
     model._quireState.flags.remove(.deleted)
@@ -271,6 +273,7 @@ package final class Editing: ContextPart {
     for model in pending.deleted where isRegistered(model) { model._quireState.flags.remove(.deleted) }
     let gone = pending.inserted.compactMap { $0 }
     core.saver.underWay?.wasRolledBack = true
+    core.fetcher.forgetUnsavedValues()
     pending.removeAll()
     for model in gone { model._quireState.leave() }
   }

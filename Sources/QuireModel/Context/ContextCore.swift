@@ -151,6 +151,7 @@ import Synchronization
       editing.keepBase(of: model)
     }
     pending.edits.append(model)
+    fetcher.note(model)
     following.changed()
   }
 

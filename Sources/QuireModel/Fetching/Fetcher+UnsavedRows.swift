@@ -9,9 +9,16 @@ extension Fetcher {
     guard hasChanges else { return false }
     try core.editing.deleteCascades()
     if hasPendingPairs(query) { return true }
+    guard let store else { return false }
     let tables = query.select.tables
-    return pendingModels.contains { model in entity(of: model).map { tables.contains($0.table) } ?? false }
-      || !stepsToDeleted(query).isEmpty
+    for entity in store.entities where tables.contains(entity.table) {
+      if pending.insertedPlaces[entity.index].contains(where: { pending.inserted[$0] != nil }) { return true }
+    }
+    func isReached(_ model: any PersistentModel) -> Bool {
+      entity(of: model).map { tables.contains($0.table) } ?? false
+    }
+    return pending.edits.contains { $0._quireRowState.dirty != 0 && isReached($0) }
+      || pending.deleted.contains(where: isReached) || !stepsToDeleted(query).isEmpty
   }
 
   var pendingModels: [any PersistentModel] {
@@ -20,28 +27,55 @@ extension Fetcher {
 
   /// Rows without unsaved edits come from SQL; the others are evaluated in memory, by the same condition and order.
   func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+    let edits: Edits<Model> = try edits(query)
+    let rows: [Model] = try run(
+      try query.fromStart.objectStatement { query throws(QueryError) in try query.statement(excluding: edits.keys) },
+      query.entity)
+    return try page(of: query, rows, edits.objects)
+  }
+
+  /// The number of rows that ``fetchWithEdits(_:)`` would give objects of.
+  func countWithEdits<Model: PersistentModel>(_ type: Model.Type, _ query: ResolvedQuery) throws -> Int {
+    var all = query.select
+    (all.limit, all.offset) = (nil, 0)
+    let count: Int
+    if let found = try countByValue(type, query) {
+      count = found
+    } else {
+      let edits: Edits<Model> = try edits(query)
+      count = try edits.objects.count + number(all.count(excluding: edits.keys))
+    }
+    return min(max(0, count - query.select.offset), query.select.limit ?? .max)
+  }
+
+  /// The keys of the rows whose result unsaved edits may change, and the objects among these and the unsaved ones that
+  /// the query's filter accepts.
+  typealias Edits<Model> = (keys: [Int64], objects: [Model])
+
+  func edits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> Edits<Model> {
     let store = try requireStore()
     let pending = pendingModels
-    var candidates: [Model] = pending.compactMap { $0 as? Model }
-    let saved = Set(candidates.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey })
+    var objects = pending.compactMap { $0 as? Model }
+    let saved = Set(objects.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey })
     let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
-    candidates += try objects(query.entity, keys: reached.sorted())
-    let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
-    var untouched = query
-    untouched.select.offset = 0
-    untouched.select.limit = overflows || query.select.limit == nil ? nil : end
-    let affected = saved.union(reached)
-    let rows: [Model] = try run(
-      try untouched.objectStatement { query throws(QueryError) in try query.statement(excluding: affected) },
-      query.entity)
-    let result = try read { connection in
+    objects += try self.objects(query.entity, keys: reached.sorted())
+    let accepted = try read { connection in
       let values = try PendingRows(core, store, on: connection)
-      let matching = candidates.filter { model in
+      return objects.filter { model in
         !model.isDeleted && query.select.filter.map { values.accepts($0, model, query.entity) } ?? true
       }
-      return merged(rows, matching, query, values)
     }
-    return Array(result.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
+    return (saved.union(reached).sorted(), accepted)
+  }
+
+  /// The query's objects: those of rows in its order, with others at their places.
+  func page<Model: PersistentModel>(of query: ResolvedQuery, _ rows: [Model], _ others: [Model]) throws -> [Model] {
+    let store = try requireStore()
+    let all =
+      others.isEmpty
+      ? rows
+      : try read { connection in merged(rows, others, query, try PendingRows(core, store, on: connection)) }
+    return Array(all.dropFirst(query.select.offset).prefix(query.select.limit ?? .max))
   }
 
   /// Merges other rows into ordered rows, at their positions.

@@ -37,10 +37,9 @@ extension Fetcher {
     }
   }
 
-  /// The keys of the rows whose result unsaved edits may change, and the objects among these and the unsaved ones that
-  /// the filter accepts; nil if no edit affects the query.
+  /// The unsaved edits that affect the query; nil if none does.
   private func edited<Model: PersistentModel>(_ type: Model.Type, _ select: SelectQuery, _ entity: Entity) throws
-    -> (keys: [Int64], objects: [Model])?
+    -> Edits<Model>?
   {
     let store = try requireStore()
     var query = try ResolvedQuery(type, where: nil, sortBy: [], limit: nil, offset: 0, in: store)
@@ -48,19 +47,7 @@ extension Fetcher {
     query.select.columns = [ColumnPath(entity.keyColumn)]
     // The columns that are read count as deciding columns: an edited row that a path leads to changes them.
     query.select.order += select.columns.map { OrderTerm($0) }
-    guard try hasPendingRows(query) else { return nil }
-    let pending = pendingModels
-    var objects = pending.compactMap { $0 as? Model }
-    let saved = Set(objects.map(\._quireRowState.key).filter { $0 >= ModelState.firstKey })
-    let reached = try rowsReaching(pending, query).union(rowsRelated(to: pending, query)).subtracting(saved)
-    objects += try self.objects(entity, keys: reached.sorted())
-    let accepted = try read { connection in
-      let values = try PendingRows(core, store, on: connection)
-      return objects.filter { model in
-        !model.isDeleted && select.filter.map { values.accepts($0, model, entity) } ?? true
-      }
-    }
-    return (saved.union(reached).sorted(), accepted)
+    return try hasPendingRows(query) ? edits(query) : nil
   }
 
   private func values<Model: PersistentModel>(of models: [Model], _ columns: [ColumnPath], _ entity: Entity) throws

@@ -8,9 +8,12 @@ package final class Fetcher: ContextPart {
   var undecodable = UndecodableRows()
   /// Collects the errors of such rows during a fetch that skips them.
   var badRows: BadRows?
+  /// What finds unsaved objects by their values.
+  var unsavedValues = UnsavedValues()
 
   func close() {
     undecodable = UndecodableRows()
+    unsavedValues = UnsavedValues()
   }
 
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
@@ -32,16 +35,17 @@ package final class Fetcher: ContextPart {
       {
       case .statement(let sql): try run(sql, entity, bringing: brought)
       case .objects(let objects): objects
+      case .withEdits(let query): try fetchByValue(query) ?? fetchWithEdits(query)
       }
     for keyPath in prefetched { prefetch(keyPath, of: result, entity) }
     core.following.changed()
     return result
   }
 
-  /// What answers a fetch: a statement, or the objects, if it must be evaluated on some of them: because of unsaved edits,
-  /// or of parts without SQL.
+  /// What answers a fetch: a statement; the objects, if parts without SQL must be evaluated on them; or the query and
+  /// unsaved edits.
   private enum Answer<Model> {
-    case statement(SQLText), objects([Model])
+    case statement(SQLText), objects([Model]), withEdits(ResolvedQuery)
   }
 
   /// - Parameter write: writes the statement of a query that SQL answers alone.
@@ -57,7 +61,7 @@ package final class Fetcher: ContextPart {
     if query.remaining != nil {  // objects whose relationships cannot be loaded do not tell
       return .objects(try core.throwingDeferred { try fetchByObjects(query, withEdits: withEdits) })
     }
-    if withEdits, try hasPendingRows(query) { return .objects(try fetchWithEdits(query)) }
+    if withEdits, try hasPendingRows(query) { return .withEdits(query) }
     return .statement(try write(query))
   }
 
@@ -108,16 +112,14 @@ package final class Fetcher: ContextPart {
     let sql: SQLText
     switch try answer(descriptor, as: .count, { try $0.select.count() }) {
     case .objects(let objects): return objects.count
+    case .withEdits(let query): return try countWithEdits(Model.self, query)
     case .statement(let statement): sql = statement
     }
-    return try read { connection in
-      let statement = try connection.statement(sql.text)
-      defer { statement.reset() }
-      try statement.bind(all: sql.bindings)
-      guard try statement.step() else { return 0 }
-      return Int(try statement.row.int64(0))
-    }
+    return try number(sql)
   }
+
+  /// The number that a statement counts.
+  func number(_ sql: SQLText) throws -> Int { try keys(sql).first.map { Int($0) } ?? 0 }
 
   func identifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [PersistentIdentifier] {
     try core.following.catchUp()
@@ -129,6 +131,9 @@ package final class Fetcher: ContextPart {
     let entity = try store.requireEntity(for: Model.self)
     switch try answer(descriptor, as: .identifiers, { try $0.select.statement() }) {
     case .objects(let objects): return objects.map(\.persistentModelID)
+    case .withEdits(let query):
+      let objects: [Model] = try fetchByValue(query) ?? fetchWithEdits(query)
+      return objects.map(\.persistentModelID)
     case .statement(let sql):
       return try keys(sql).map {
         PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0)

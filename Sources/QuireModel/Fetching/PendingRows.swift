@@ -26,9 +26,14 @@ struct PendingRows {
     {
       return .null
     }
+    return value(of: index, in: model)
+  }
+
+  /// The value of a property that has a column.
+  func value(of property: Int, in model: any PersistentModel) -> Value {
     defer { echo.reset() }
     do {
-      try model._quireBind(1 << PropertyMask(index), to: echo, from: 1)
+      try model._quireBind(1 << PropertyMask(property), to: echo, from: 1)
       return try echo.step() ? echo.row.value(0) : .null
     } catch {
       return .null  // no column can hold it: the save will report that

@@ -90,6 +90,7 @@ extension Following {
       let properties =
         refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireRowState.dirty
       refresh.model._quireAdopt(properties, from: refresh.row)
+      valuesChange(of: refresh.model)
       if !pending.conflicts.isEmpty, !refresh.isPutBack {
         core.editing.followBase(of: refresh.model, properties, from: refresh.row)
       }
@@ -147,6 +148,7 @@ extension Following {
   ///
   /// - Returns: The objects that the save has deleted.
   func saved(_ writing: Writing) -> [any PersistentModel] {
+    core.fetcher.forgetUnsavedValues()
     for model in core.pending.edits { model._quireState.dirty = 0 }
     core.pending.edits.removeAll(keepingCapacity: true)
     if !core.pending.conflicts.isEmpty { core.pending.conflicts.removeAll() }

@@ -65,6 +65,12 @@ extension _Quire {
       @inlinable var isSavedAndThere: Bool { rawValue & 6 == 0 }
       /// Among the edits that the autosave at the end of a turn could not save.
       @inlinable static var unsavable: Flags { Flags(rawValue: 16) }
+      /// Found by its values among the unsaved objects: the next edit must say so.
+      @inlinable static var noted: Flags { Flags(rawValue: 32) }
+      /// The object of a row, and nothing waits for its next edit.
+      @inlinable var isEditedAlone: Bool { rawValue & 38 == 0 }
+      /// Whether something waits for the object's next edit: ``unsavable`` or ``noted``.
+      @inlinable var isWaitedFor: Bool { rawValue & 48 != 0 }
       /// Made for a reference whose row does not exist.
       @inlinable static var vacant: Flags { Flags(rawValue: 8) }
     }

@@ -8,10 +8,10 @@ extension _Quire {
     let bit: PropertyMask = 1 << PropertyMask(property)
     let dirty = model._quireState.dirty
     if dirty & bit != 0 {
-      if model._quireState.flags.contains(.unsavable) { editAgain(model) }
+      if model._quireState.flags.isWaitedFor { editAgain(model) }
       return true
     }
-    if model._quireState.flags.isSavedAndThere, let owner = model._quireState.owner {
+    if model._quireState.flags.isEditedAlone, let owner = model._quireState.owner {
       if dirty == 0 { owner.edited(model) }
       model._quireState.dirty = dirty | bit
       return true
@@ -20,10 +20,20 @@ extension _Quire {
   }
 }
 
-/// An edit after a failed autosave may have fixed its cause, so the autosave is scheduled again.
+/// An edit that something waits for. After a failed autosave it may have fixed the cause, so the autosave is scheduled
+/// again; an object that is found by its values has others then.
 @usableFromInline func editAgain(_ model: some PersistentModel) {
+  valuesChange(of: model)
+  guard model._quireState.flags.contains(.unsavable) else { return }
   model._quireState.flags.remove(.unsavable)
   model._quireState.owner?.following.changed()
+}
+
+/// The object's values are about to change, or have changed, without an edit: see ``UnsavedValues``.
+func valuesChange(of model: any PersistentModel) {
+  guard model._quireRowState.flags.contains(.noted) else { return }
+  model._quireState.flags.remove(.noted)
+  model._quireState.owner?.fetcher.note(model)
 }
 
 @usableFromInline func beginEdit<Model: PersistentModel>(_ model: Model, _ property: Int, _ bit: PropertyMask) -> Bool {
@@ -33,10 +43,8 @@ extension _Quire {
     owner.refuse(assignmentTo: property, of: model)
     return false
   }
-  if state.flags.contains(.inserted) {  // saved whole
-    if state.flags.contains(.unsavable) { editAgain(model) }
-    return true
-  }
+  if state.flags.isWaitedFor { editAgain(model) }
+  if state.flags.contains(.inserted) { return true }  // saved whole
   if state.dirty == 0 { owner.edited(model) }
   model._quireState.dirty = state.dirty | bit
   return true

@@ -21,6 +21,14 @@ package struct ResolvedQuery {
     if isSortedByObjects { select.order = [] }
     return select
   }
+  /// The same query from the first row on, up to where its own rows end.
+  var fromStart: ResolvedQuery {
+    let (end, overflows) = (select.limit ?? .max).addingReportingOverflow(select.offset)
+    var query = self
+    query.select.offset = 0
+    query.select.limit = overflows || select.limit == nil ? nil : end
+    return query
+  }
   /// Whether the order has terms that only objects can tell; then ``remaining`` has their values.
   var isSortedByObjects: Bool {
     select.order.contains { if case .computed = $0.expression { true } else { false } }

@@ -57,6 +57,7 @@ extension Saver {
       model._quireState.flags.remove(.deleted)
     }
     for kept in checkpoint.objects { putBack(kept) }
+    core.fetcher.forgetUnsavedValues()
     pending = checkpoint.pending
     pending.skipKeys(of: left)
 

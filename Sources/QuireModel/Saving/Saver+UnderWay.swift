@@ -113,6 +113,7 @@ extension Saver {
     let deleted = Set(copy.deleted.map { ObjectIdentifier($0.original) })
     if !deleted.isEmpty { pending.deleted.removeAll { deleted.contains(ObjectIdentifier($0)) } }
     pending.forgetSaved()
+    core.fetcher.forgetUnsavedValues()
   }
 
   /// A new object has its row.

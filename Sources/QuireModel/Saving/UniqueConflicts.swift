@@ -79,6 +79,7 @@ extension Saver {
     for index in entity.stored where differing & 1 << PropertyMask(index) != 0 {
       guard begin(present, index) else { continue }
       telling(present, index) { present._quireAdopt(1 << PropertyMask(index), from: model) }
+      valuesChange(of: present)
     }
     for index in entity.relationships {
       switch entity.properties[index].kind {
@@ -145,6 +146,7 @@ extension Saver {
     let kept = entity.stored.filter { entity.properties[$0].toOne != nil && !model._quireLink($0).hasKey }
       .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     model._quireAdopt(kept, from: row)
+    valuesChange(of: model)
     dirty &= ~kept
     pending.discard(place)
     model._quireState.saved(as: key)

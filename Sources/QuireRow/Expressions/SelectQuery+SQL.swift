@@ -39,6 +39,16 @@ extension SelectQuery {
     return SQLText("SELECT count(*) FROM (SELECT 1 \(source)\(page.text))", condition.bindings + page.bindings)
   }
 
+  /// The number of the query's rows without those of these keys; limit and offset are ignored.
+  package func count(excluding keys: some Sequence<Int64>) throws(QueryError) -> SQLText {
+    var writer = ExpressionWriter()
+    let condition = try whereClause(&writer, excluding: true, after: nil)
+    let joins = try writer.joins.clauses()
+    return SQLText(
+      "SELECT count(*) FROM \(try quotedName(table)) AS t0\(joins)\(condition.text)",
+      condition.bindings + [.text(KeyList.json(keys))])
+  }
+
   static func page(_ limit: Int?, _ offset: Int) -> SQLText {
     if offset > 0 { return SQLText(" LIMIT ? OFFSET ?", [.integer(Int64(limit ?? -1)), .integer(Int64(offset))]) }
     if let limit { return SQLText(" LIMIT ?", [.integer(Int64(limit))]) }
