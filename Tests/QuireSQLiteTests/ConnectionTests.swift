@@ -93,6 +93,23 @@ import Testing
     #expect(throws: SQLiteError.self) { try c.execute("SELECT 1;\0 DROP TABLE t") }
   }
 
+  @Test(arguments: ["", "\"x\""])
+  func `a statement of a long script costs no copy of the rest`(quoted: String) throws {
+    let scratch = try Scratch()
+    let c = try open(scratch)
+    // The greatest allocation of the process: no other test comes near this size.
+    let length = 24 << 20
+    var script = Script("SELECT 1 AS \(quoted.isEmpty ? "x" : quoted);" + String(repeating: " ", count: length))
+    var (current, greatest) = (Int32(0), Int32(0))
+    sqlite3_status(SQLITE_STATUS_MALLOC_SIZE, &current, &greatest, 1)
+    let first = try c.next(of: &script)
+    #expect(try first?.step() == true)
+    sqlite3_status(SQLITE_STATUS_MALLOC_SIZE, &current, &greatest, 0)
+    #expect(greatest < length)
+    #expect(try c.next(of: &script) == nil)
+    #expect(script.position == length + (quoted.isEmpty ? 14 : 16))
+  }
+
   @Test func `statements are kept, and one in use is not handed out twice`() throws {
     let scratch = try Scratch()
     let c = try open(scratch)

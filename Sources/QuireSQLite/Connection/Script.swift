@@ -1,51 +1,55 @@
 internal import CSQLite
 
-/// SQL text being read statement by statement.
+/// SQL text being read statement by statement, each at the cost of itself, however long the rest is.
 package struct Script {
   package let sql: String
-  private var bytes: ArraySlice<UInt8>
-  /// The whole text with names in backticks, aligned byte for byte; nil if it has no double quotes.
+  /// The text and a NUL, without which SQLite copies all that is left of it for each statement.
+  private let bytes: [UInt8]
+  /// The same with names in backticks, aligned byte for byte; nil if it has no double quotes.
   private let quoted: [UInt8]?
   private let hasNul: Bool
+  /// The number of bytes already read.
+  package private(set) var position = 0
 
   package init(_ sql: String, takesQuotedStrings: Bool = false) {
     self.sql = sql
-    bytes = ArraySlice(sql.utf8)
-    quoted = takesQuotedStrings ? nil : QuotedNames.inBackticks(Array(bytes))
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(sql.utf8.count + 1)
+    bytes += sql.utf8
     hasNul = bytes.contains(0)
+    bytes.append(0)
+    self.bytes = bytes
+    quoted = takesQuotedStrings ? nil : QuotedNames.inBackticks(bytes)
   }
 
-  /// The number of bytes already read.
-  package var position: Int { bytes.startIndex }
-
-  /// The remaining text, for messages.
-  var rest: String { String(decoding: bytes, as: UTF8.self) }
+  private var end: Int { bytes.count - 1 }
 
   /// Whether more than white space, comments and semicolons is left; it may be invalid SQL.
-  package var hasMore: Bool { !SQLTokens(bytes: Array(bytes)).isEmpty }
+  package var hasMore: Bool { !SQLTokens(bytes: Array(bytes[position..<end])).isEmpty }
 
   /// Prepares the next statement; nil at the end of the text.
   mutating func prepare(flags: Int32, on handle: OpaquePointer) throws(SQLiteError) -> QuotedNames.Prepared? {
     if hasNul { throw SQLiteError(code: SQLITE_MISUSE, message: "the SQL text contains a NUL", sql: nil) }
-    guard !bytes.isEmpty else { return nil }
-    guard let count = Int32(exactly: bytes.count) else {
+    guard position < end else { return nil }
+    let left = end - position
+    // With the NUL.
+    guard let count = Int32(exactly: left + 1) else {
       throw SQLiteError(code: SQLITE_TOOBIG, message: "the SQL text is longer than 2 GB", sql: nil)
     }
-    func chars(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
-      buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+    func rest(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
+      buffer.baseAddress.map { $0.assumingMemoryBound(to: CChar.self) + position }
     }
-    let place = position
     let result = bytes.withUnsafeBytes { buffer -> QuotedNames.Prepared? in
-      guard let written = chars(buffer) else { return nil }
+      guard let written = rest(buffer) else { return nil }
       guard let quoted else {
         return QuotedNames.prepare(written, written: written, count: count, flags: flags, on: handle)
       }
       return quoted.withUnsafeBytes { quoted in
-        guard let text = chars(quoted) else { return nil }
-        return QuotedNames.prepare(text + place, written: written, count: count, flags: flags, on: handle)
+        guard let text = rest(quoted) else { return nil }
+        return QuotedNames.prepare(text, written: written, count: count, flags: flags, on: handle)
       }
     }
-    bytes = bytes.dropFirst(result?.length ?? bytes.count)
+    position += min(result?.length ?? left, left)
     return result
   }
 

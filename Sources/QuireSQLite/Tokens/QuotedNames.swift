@@ -43,7 +43,7 @@ enum QuotedNames {
   /// Prepares the statement that `text` begins with.
   ///
   /// - Parameters:
-  ///   - text: The SQL with names in backticks; `count` bytes.
+  ///   - text: The SQL with names in backticks; `count` bytes, of which the last is a NUL: SQLite copies a text without one.
   ///   - written: The same as it was written.
   static func prepare(
     _ text: UnsafePointer<CChar>, written: UnsafePointer<CChar>, count: Int32, flags: Int32, on handle: OpaquePointer
@@ -52,7 +52,7 @@ enum QuotedNames {
       var pointer: OpaquePointer?
       var tail: UnsafePointer<CChar>?
       let code = sqlite3_prepare_v3(handle, text, count, UInt32(flags), &pointer, &tail)
-      return Prepared(code: code, pointer: pointer, length: tail.map { $0 - text } ?? Int(count))
+      return Prepared(code: code, pointer: pointer, length: tail.map { $0 - text } ?? Int(count) - 1)
     }
     var first = prepare(text)
     guard text != written, first.code == SQLITE_OK, let pointer = first.pointer else { return first }

@@ -75,10 +75,13 @@ struct Tokenizer {
       }
       for place in token.range {
         let one = String(UnicodeScalar(source.bytes[place]))
-        add("=<>()+-*/%,.{};:".contains(one) ? .sign(one) : .wrong("‘\(one)’ means nothing here"), place..<place + 1)
+        let isSign = Self.signs.contains(source.bytes[place])
+        add(isSign ? .sign(one) : .wrong("‘\(one)’ means nothing here"), place..<place + 1)
       }
     }
   }
+
+  private static let signs = Set("=<>()+-*/%,.{};:".utf8)
 
   private func quoted(_ token: SQLTokens.Token, _ first: UInt8) -> Token.Kind {
     if token.isOpen {

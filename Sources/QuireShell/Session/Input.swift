@@ -32,7 +32,10 @@ struct InputReader {
   func kind(of text: String) -> Input {
     let trimmed = text.drop { $0.isWhitespace }
     guard let first = trimmed.first else { return .nothing }
-    if ".\\?".contains(first), !trimmed.dropFirst().isEmpty || first == "?" { return command(trimmed) }
+    if first == "?" || first == "." || first == "\\", !trimmed.dropFirst().isEmpty || first == "?" {
+      return command(trimmed)
+    }
+    if Self.isSurelySQL(text) { return .sql }
     return kind(Tokenizer.tokens(of: text).filter { $0.kind != .sign(";") })
   }
 
@@ -42,6 +45,11 @@ struct InputReader {
     let begin = Array(tokens.lazy.filter(\.isSignificant).prefix(2))
     guard let first = begin.first, first.kind == .word else { return false }
     let word = tokens.text(of: first).lowercased()
+    // `insert Book { … }` and `delete Book 12` are the model language's.
+    if word == "insert" || word == "delete" {
+      guard begin.count == 2, begin[1].kind == .word else { return false }
+      return (word == "insert" ? ["into", "or"] : ["from"]).contains(tokens.text(of: begin[1]).lowercased())
+    }
     // A table may be called `commit`.
     if let next = begin.last, begin.count == 2,
       tokens.isMark(next, ".") || clauses(behind: word).contains(tokens.text(of: next).lowercased())
@@ -49,7 +57,7 @@ struct InputReader {
       return false
     }
     if begin.count == 1, !statementsOfOneWord.contains(word) { return false }
-    return statementWords.subtracting(["insert", "delete", "explain"]).contains(word)
+    return word != "explain" && statementWords.contains(word)
   }
 
   /// Words that follow a model's name, and not this word if it begins a statement.

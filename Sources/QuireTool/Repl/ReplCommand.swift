@@ -52,7 +52,8 @@ extension Command {
     options.isFormatChosen = format != nil
     let session: ShellSession
     do {
-      session = try ShellSession(path: file, options)
+      // A script only waits for each statement, so that a thread of the session's own would cost two switches for each.
+      session = try ShellSession(path: file, options, isOnMainThread: !isTerminal && invocation.isWholeProcess)
     } catch {
       throw CommandFailure(error, in: "")
     }
