@@ -28,7 +28,8 @@ public enum MigrationError: Error, Hashable, Sendable {
   case changedMeanwhile(AppliedMigration)
   /// Values would be lost; everything of this migration was rolled back.
   case destructive([MigrationLoss], file: String)
-  /// Keys, views or triggers that stay would refer to what is dropped; everything was rolled back.
+  /// Keys, views or triggers that stay would refer to what is dropped, or a rebuild forgets an index or trigger; everything
+  /// was rolled back. Each text says one of the two, as the continuation of a sentence about the file.
   case stillUsed([String], file: String)
   /// A copy of the database could not be made or used; nothing was changed.
   case backup(String, reason: String, isDiskFull: Bool = false)
@@ -180,7 +181,7 @@ extension MigrationError: CustomStringConvertible {
     case .destructive(let losses, let file):
       "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + ".   [M001]"
     case .stillUsed(let objects, let file):
-      "\(file) drops what is still used: " + objects.joined(separator: ", ") + ".   [M004]"
+      "\(file) " + objects.joined(separator: ",\n    and ") + ".   [M004]"
     case .backup(let path, let reason, _): "the backup \(path) cannot be used: \(reason)\nNothing was changed."
     case .interrupted: "stopped"
     case .stepFailed(let name, let file, let reason): "the step ‘\(name)’ of \(file) failed: \(reason)\nRolled back."

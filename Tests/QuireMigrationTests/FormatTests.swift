@@ -73,6 +73,39 @@ import Testing
     #expect(try MigrationFolder.read(fixture.migrations).map { "\($0.version)" } == [version])
   }
 
+  @Test(arguments: [
+    ("20240101120000123_a.sql", "20261127100000000_b.sql"), ("1700000000000000000_a.sql", "1700000000000000001_b.sql"),
+    ("1700000000000_a.sql", "1700000000001_b.sql"), ("9223372036854775806_a.sql", "9223372036854775807_b.sql"),
+  ])
+  func `a new file has a number of the kind that the last one has, and comes behind it`(last: String, new: String)
+    throws
+  {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (b);", as: last)
+    let now = Date(timeIntervalSince1970: 1_795_773_600)
+    let path = try MigrationFolder.write("b", up: "SELECT 1;", undo: nil, to: fixture.migrations, now: now)
+    #expect(path == fixture.migrations + "/" + new)
+    #expect(try MigrationFolder.read(fixture.migrations).map(\.name) == [last, new])
+  }
+
+  @Test func `behind the greatest number there is none`() throws {
+    let fixture = try Fixture()
+    try fixture.write("SELECT 1;", as: "9223372036854775807_a.sql")
+    try fixture.write("SELECT 1;", as: "7_b.sql")
+    #expect(throws: MigrationError.self) {
+      try MigrationFolder.write("b", up: "SELECT 1;", undo: nil, to: fixture.migrations)
+    }
+    let files = try MigrationFolder.read(fixture.migrations)
+    #expect(throws: MigrationError.self) { try MigrationFolder.renumber(files[0], after: files[1].version) }
+    for name in ["20200317160354000000_a.sql", "V99999999999999999999__a.sql"] {
+      let folder = try Fixture()
+      try folder.write("SELECT 1;", as: name)
+      let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(folder.migrations) }
+      #expect(
+        "\(error, default: "")".hasSuffix("\(name) has a number that is too large: 9223372036854775807 is the last"))
+    }
+  }
+
   @Test func `a file whose name has no title takes the first comment that says what it does`() throws {
     let fixture = try Fixture()
     try fixture.write("-- Create \"users\" table\nCREATE TABLE users (a);", as: "20230920174315.sql")

@@ -37,6 +37,36 @@ import Testing
     #expect(bare.losses.isEmpty && bare.entries.count == 2)
   }
 
+  @Test func `a program's migrations do not leave behind what belongs to a table, or uses it`() throws {
+    let fixture = try Fixture()
+    try fixture.write("CREATE TABLE a (b); CREATE TABLE log (x);", as: "20260101000000_a.sql")
+    try fixture.write("CREATE VIEW v AS SELECT x FROM log; CREATE INDEX i ON a(b);", as: "20260102000000_b.sql")
+    try fixture.write("CREATE TABLE n (b); DROP TABLE a; ALTER TABLE n RENAME TO a;", as: "20260103000000_c.sql")
+    // In a database that was empty nobody depends on it.
+    #expect(try fixture.migrator(creating: true).apply().count == 3)
+    try fixture.write("DROP TABLE log;", as: "20260104000000_d.sql")
+    try fixture.write("CREATE INDEX j ON a(b);", as: "20260105000000_e.sql")
+    let file = fixture.migrations + "/20260104000000_d.sql"
+    let stillUsed = MigrationError.stillUsed(
+      ["drops what is still used: ± view v → reads log, which is gone"], file: file)
+    #expect(throws: stillUsed) { try fixture.migrator().apply() }
+    #expect(try fixture.migrator().plan().pending.count == 2)
+    // A later file that mends it runs at once.
+    try fixture.write("DROP VIEW v;", as: "20260105000000_e.sql")
+    #expect(try fixture.migrator().apply().count == 2)
+    try fixture.write("CREATE INDEX k ON a(b);", as: "20260106000000_f.sql")
+    _ = try fixture.migrator().apply()
+    let rebuild = "CREATE TABLE n (b); DROP TABLE a; ALTER TABLE n RENAME TO a;"
+    try fixture.write(rebuild, as: "20260107000000_g.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(try fixture.sqlite { try $0.rows("SELECT name FROM sqlite_schema WHERE name = 'k'") } == [["k"]])
+    try fixture.write("-- migrate: allow M004 nothing reads by it\n" + rebuild, as: "20260107000000_g.sql")
+    #expect(try fixture.migrator().apply().count == 1)
+    try fixture.write("CREATE INDEX k ON a(b);", as: "20260108000000_h.sql")
+    try fixture.write(rebuild, as: "20260109000000_i.sql")
+    #expect(try fixture.migrator(losing: true).apply().count == 2)
+  }
+
   @Test func `what a rebuild leaves to a table that it drops is forgotten by it`() throws {
     try fixture.makeDatabase(
       """

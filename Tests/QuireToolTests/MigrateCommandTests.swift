@@ -243,6 +243,27 @@ import Testing
     #expect(await migrate("apply").status == 0)
   }
 
+  @Test(arguments: [
+    ("DROP TABLE log;", "drops what is still used: ± trigger t → reads log, which is gone.   [M004]"),
+    (
+      "CREATE TABLE n (b, c); INSERT INTO n SELECT * FROM a; DROP TABLE a; ALTER TABLE n RENAME TO a;",
+      "rebuilds a table without what belongs to it: − trigger t ON a.   [M004]"
+    ),
+  ])
+  func `what is left behind is refused without a rehearsal, too`(sql: String, message: String) async throws {
+    try folder.write(
+      "CREATE TABLE log (x); CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO log VALUES (new.b); END;",
+      as: "20260103000000_m.sql")
+    _ = await migrate("apply", "--create")
+    try folder.write(sql, as: "20260104000000_n.sql")
+    let refused = await migrate("apply", "--no-rehearse", "--allow-destructive")
+    #expect(refused.status == 5, "\(refused)")
+    #expect(refused.error.contains("20260104000000_n.sql " + message), "\(refused)")
+    #expect(refused.error.contains("-- migrate: allow M004") && refused.error.contains("apply --yes"))
+    #expect(await migrate("status").output.contains("1 pending"))
+    #expect(await migrate("apply", "--no-rehearse", "--yes").status == 0)
+  }
+
   @Test func `a view that others read is not dropped without being asked, if that is all that is pending`() async throws
   {
     try folder.write(

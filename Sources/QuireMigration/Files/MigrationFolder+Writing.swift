@@ -55,8 +55,12 @@ extension MigrationFolder {
     let mark = name.prefix { !$0.isNumber && $0 != "_" }  // Flyway's V
     let digits = name.dropFirst(mark.count).prefix { $0.isNumber }
     let rest = name.dropFirst(mark.count + digits.count)
+    let isNoTime = file.version.date == nil && last.date == nil && Int64(digits) == file.version.number
+    if isNoTime, last.number == .max {
+      throw .malformed(file: name, line: 1, reason: "there is no number behind \(last), which is the last")
+    }
     let number =
-      file.version.date == nil && last.date == nil && Int64(digits) == file.version.number
+      isNoTime
       ? "\(last.number + 1)".leftPadded(to: digits.count)
       : "\(MigrationVersion.next(after: last == file.version ? nil : last, now: now))"
     let new = folder + mark + number + (rest.hasPrefix("_") || !digits.isEmpty ? String(rest) : "_migration.sql")
@@ -140,7 +144,7 @@ extension MigrationVersion {
 
 extension String {
   /// Digits with zeros before them.
-  fileprivate func leftPadded(to count: Int) -> String {
+  func leftPadded(to count: Int) -> String {
     String(repeating: "0", count: max(0, count - self.count)) + self
   }
 }

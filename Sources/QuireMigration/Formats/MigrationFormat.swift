@@ -203,7 +203,8 @@ extension MigrationName {
         Copy those for SQLite into a folder of their own, without that word in their names.
         """
     }
-    let digits = name.prefix { ("0"..."9").contains($0) }
+    let isLettered = name.first.map { "VU".contains($0) } == true && name.contains("__")
+    let digits = name.dropFirst(isLettered ? 1 : 0).prefix { ("0"..."9").contains($0) }
     if !digits.isEmpty, Int64(digits) == nil {
       return "\(file) has a number that is too large: \(Int64.max) is the last"
     }

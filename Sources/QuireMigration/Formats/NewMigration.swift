@@ -11,10 +11,12 @@ struct NewMigration {
   let undo: String?
 
   /// Their names and texts.
-  func files(now: Date) -> [(name: String, text: String)] {
+  ///
+  /// - Throws: ``MigrationError/malformed(file:line:reason:)`` if no number is left behind the last one.
+  func files(now: Date) throws(MigrationError) -> [(name: String, text: String)] {
     let words = title.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
     let name = words.isEmpty ? "migration" : String(words.prefix(80))
-    let number = number(now: now)
+    let number = try number(now: now)
     switch format {
     case .golangMigrate:
       return [("\(number)_\(name).up.sql", up), ("\(number)_\(name).down.sql", undo ?? "")]
@@ -33,14 +35,22 @@ struct NewMigration {
     }
   }
 
-  /// The last number plus one, with the same width; the present time if the last one is a time.
-  private func number(now: Date) -> String {
+  /// The last number plus one, with the same width; the present time if the last one is a time, with zeros for the parts of
+  /// a second that it has.
+  private func number(now: Date) throws(MigrationError) -> String {
     let present = names.map { (MigrationName($0), $0) }.filter { $0.0.version != nil && $0.0.direction != .down }
     guard let last = present.max(by: { ($0.0.version?.number ?? 0) < ($1.0.version?.number ?? 0) }) else { return "1" }
     let digits = last.1.drop { $0.isLetter }.prefix { ("0"..."9").contains($0) }
-    if digits.count >= 14 { return "\(MigrationVersion.next(after: last.0.version, now: now))" }
-    let next = "\((Int64(digits) ?? 0) + 1)"
-    return String(repeating: "0", count: max(0, digits.count - next.count)) + next
+    if digits.count < 14, last.0.version?.date != nil {
+      // It has signs between the parts of the time.
+      return "\(MigrationVersion.next(after: last.0.version, now: now))"
+    }
+    if let time = MigrationVersion(String(digits.prefix(14))) {
+      return "\(MigrationVersion.next(after: time, now: now))" + String(repeating: "0", count: digits.count - 14)
+    }
+    let (next, isTooLarge) = (Int64(digits) ?? 0).addingReportingOverflow(1)
+    if isTooLarge { throw .malformed(file: last.1, line: 1, reason: "there is no number behind its own: renumber it") }
+    return "\(next)".leftPadded(to: digits.count)
   }
 }
 
@@ -57,7 +67,7 @@ extension MigrationFolder {
     let new = NewMigration(
       format: format, names: names.filter { $0.hasSuffix(".sql") && $0 != "schema.sql" }, title: title, up: up,
       undo: undo)
-    let files = new.files(now: now)
+    let files = try new.files(now: now)
     for (place, file) in files.enumerated() {
       do {
         try write(file.text, toNew: join(folder, file.name))

@@ -75,8 +75,8 @@ extension Migrator {
   private func rehearse(
     _ file: MigrationFile, sequence: Int, knowsKeys: Bool, on copy: Connection, before: State
   ) throws -> (Rehearsal.Entry, State) {
-    let rebuilt = Set(SQLWords.statements(of: file.up).compactMap(\.droppedTable).map { SQLName($0) })
-    let indexes = FullTextIndexes(of: file.runsAlone ? nil : rebuilt, in: before.schema, on: copy)
+    let watch = LeftBehind(by: file, in: before.schema, on: copy)
+    let rebuilt = watch.rebuilt
     let start = ContinuousClock.now
     let (_, losses, keys) = try inTransaction(on: copy, isCopy: true, keys: file.directives.contains(.foreignKeysOn)) {
       try run(on: copy, knowsKeys: knowsKeys).upAndLosses(file, sequence: sequence)
@@ -97,76 +97,8 @@ extension Migrator {
     let entry = Rehearsal.Entry(
       file: file, milliseconds: milliseconds, differences: differences, losses: losses, rows: rows,
       kept: (kept(\.indexes), kept(\.triggers)), brokenKeys: keys?.total ?? 0, uncheckedKeys: keys?.unchecked ?? [:],
-      forgotten: Self.forgotten(differences, in: file, before: before.schema, after: after.schema)
-        + Self.misdirected(in: file, before: before.schema, after: after.schema)
-        + indexes.stale(in: after.schema, on: copy))
+      forgotten: watch.forgotten(in: after.schema, on: copy))
     return (entry, after)
-  }
-
-  /// Objects that disappeared without being named: an index named in DROP INDEX is intended, as is one of a dropped
-  /// table.
-  private static func forgotten(
-    _ differences: [SchemaDifference], in file: MigrationFile, before: DatabaseSchema, after: DatabaseSchema
-  ) -> [SchemaDifference] {
-    let tokens = SQLTokens(file.up)
-    let named = Set(
-      tokens.compactMap { token -> SQLName? in
-        switch token.kind {
-        case .word, .quotedName: SQLName(tokens.name(of: token))
-        default: nil
-        }
-      })
-    let objects = before.indexes + before.triggers
-    let kept = Set((after.indexes + after.triggers).map(\.name))
-    /// An index on a column that is gone cannot be written again.
-    func readsLostColumn(_ object: DatabaseSchema.Object) -> Bool {
-      guard let old = before[table: object.table], let new = after[table: object.table],
-        before.indexes.contains(object)
-      else { return false }
-      return old.columns.contains { new[$0.name] == nil && object.sql.mentions($0.name) }
-    }
-    let lost = objects.filter { object in
-      !kept.contains(object.name) && !named.contains(object.name) && after[table: object.table] != nil
-        && !readsLostColumn(object)
-    }
-    let lostNames = lost.map { "\($0.name)" }
-    return differences.filter { difference in
-      guard difference.new == nil, let old = difference.old else { return false }
-      guard difference.kind == .index || difference.kind == .trigger else { return false }
-      return lostNames.contains { old.hasPrefix($0 + " ") || old.hasPrefix("UNIQUE " + $0 + " ") }
-    }
-  }
-
-  /// What refers to a table that the file renames and then drops: a rebuild that renames the old table, not the new one,
-  /// takes the keys, views and triggers of others along. SQLite refuses them only when they are used.
-  private static func misdirected(in file: MigrationFile, before: DatabaseSchema, after: DatabaseSchema)
-    -> [SchemaDifference]
-  {
-    let gone = SQLWords.statements(of: file.up).compactMap { $0.renamedTable.map { SQLName($0.newName) } }.filter {
-      name in
-      after[table: name] == nil && !(after.views + after.virtualTables).contains { $0.name == name }
-    }
-    guard !gone.isEmpty else { return [] }
-    let keys = after.tables.flatMap { table in
-      table.foreignKeys.filter { gone.contains($0.parent) }.flatMap { key in
-        (before[table: table.name]?.foreignKeys ?? []).filter { $0.columns == key.columns && $0 != key }.map {
-          SchemaDifference(
-            table: table.name, kind: .constraint, old: "\($0)", new: "REFERENCES \(key.parent), which is gone")
-        }
-      }
-    }
-    func objects(_ kind: SchemaDifference.Kind, _ objects: KeyPath<DatabaseSchema, [DatabaseSchema.Object]>)
-      -> [SchemaDifference]
-    {
-      let old = before[keyPath: objects]
-      return after[keyPath: objects].compactMap { object in
-        guard let name = gone.first(where: object.sql.mentions),
-          old.contains(where: { $0.name == object.name && !$0.sql.mentions(name) })
-        else { return nil }
-        return SchemaDifference(table: nil, kind: kind, old: "\(object.name)", new: "reads \(name), which is gone")
-      }
-    }
-    return keys.sorted { "\($0)" < "\($1)" } + objects(.view, \.views) + objects(.trigger, \.triggers)
   }
 
   /// Copies tables, indexes, triggers and views without rows, and the history.

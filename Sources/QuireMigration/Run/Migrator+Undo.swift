@@ -118,7 +118,9 @@ extension Migrator {
     guard let before else { return }
     let now = try DatabaseSchema(on: connection)
     let objects = now.references(to: before.tableNames.subtracting(now.tableNames), on: connection)
-    if !objects.isEmpty { throw MigrationError.stillUsed(objects.map { "\($0)" }, file: what) }
+    if objects.isEmpty { return }
+    let names = objects.map { "\($0)" }.joined(separator: ", ")
+    throw MigrationError.stillUsed(["drops what is still used: \(names)"], file: what)
   }
 
   func file(_ version: MigrationVersion) -> MigrationFile? { files.first { $0.version == version } }

@@ -27,8 +27,11 @@ public struct Migrator: Sendable {
   public var createsDatabase = false
   /// Whether the database, unless it is empty, is copied to a ``MigrationBackup`` before the first change.
   public var backsUp = false
-  /// Whether migrations may remove values without allowing that by `-- migrate: allow M001`.
+  /// Whether migrations may remove values without allowing that by `-- migrate: allow M001`, and forget in a rebuild what
+  /// belongs to a table, or drop what is still used (`M004`).
   public var allowsLosses = false
+  /// For M004 alone; nil for ``allowsLosses``.
+  package var allowsLeftBehind: Bool?
   /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
   public var interruption: _Quire.MigrationInterruption?
   /// The store that the file belongs to, if other machines have it too: each migration is then one of the store, and other
@@ -61,7 +64,9 @@ public struct Migrator: Sendable {
   /// - Parameter happened: Receives each event as it happens; if it throws, no further migration is run.
   /// - Returns: The migrations it ran; those that another process ran meanwhile are not included.
   /// - Throws: ``MigrationError/history(_:)`` before anything ran; after any other error the migrations that ran before
-  ///   stay applied, and nothing remains of the one that failed. A file made here is removed if nothing ran.
+  ///   stay applied, and nothing remains of the one that failed: ``MigrationError/destructive(_:file:)`` and
+  ///   ``MigrationError/stillUsed(_:file:)`` unless ``allowsLosses`` is set or the file allows it. The latter is not asked of
+  ///   a database that was empty. A file made here is removed if nothing ran.
   @discardableResult
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
@@ -124,6 +129,8 @@ public struct Migrator: Sendable {
     var sequence: Int
     /// Changes when another connection has committed.
     let dataVersion: [[Value]]
+    /// Whether there was nothing in the database: then no program depends on what a file forgets.
+    let wasEmpty: Bool
     /// Whether foreign keys already referred to missing rows.
     var knowsKeys = false
   }
@@ -138,9 +145,10 @@ public struct Migrator: Sendable {
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
     if let problem = try toolProblem(history, on: connection) { throw MigrationError.tool(problem) }
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
+    let wasEmpty = try first?.wasEmpty ?? (history.isEmpty && DatabaseSchema(on: connection).isEmpty)
     return Outlook(
       known: first?.known ?? Set(history.map(\.version)),
-      pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion)
+      pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion, wasEmpty: wasEmpty)
   }
 
   /// Runs `file`, the oldest pending one; nil if another process has committed since, and it no longer is.
@@ -170,12 +178,23 @@ public struct Migrator: Sendable {
         backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
         if file.runsAlone { try finish(&backup, deployed: deployed(connection), happened) }
         try happened(.begins(file.version, title: file.title))
+        let watch =
+          try refusesLeftBehind(file, outlook)
+          ? LeftBehind(by: file, in: DatabaseSchema(on: connection), on: connection, checksIndexes: gate == nil) : nil
         let applied = try run(on: connection, knowsKeys: knowsKeys).up(
           file, sequence: outlook.sequence, allowsLosses: allowsLosses)
+        try watch?.check(on: connection, before: outlook.pending.dropFirst())
         try backup?.finish()
         return applied
       }
     }
+  }
+
+  /// Whether `file` may leave something behind, and that is refused.
+  private func refusesLeftBehind(_ file: MigrationFile, _ outlook: Outlook) -> Bool {
+    if allowsLeftBehind ?? allowsLosses || outlook.wasEmpty || file.runsAlone || file.allows("M004") { return false }
+    return file.directives.contains(where: \.isStep)
+      || SQLWords.statements(of: file.up).contains { ["TABLE", "VIEW"].contains($0.dropped?.kind) }
   }
 
   /// Runs `body`. If foreign keys refer to missing rows afterwards, rolls back and runs it again with those known that

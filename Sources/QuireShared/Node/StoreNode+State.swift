@@ -51,7 +51,10 @@ extension StoreNode.Stop: CustomStringConvertible {
   public var description: String {
     let next = "The file can be read and is not written to any more; quire node rejoin replaces it"
     return switch self {
-    case .forked(let position): "the log has another history than the file, at \(position) at the latest. \(next)"
+    case .forked(let position):
+      "the log has another history than the file, at \(position) at the latest. The file can be read and is not written to any "
+        + "more. quire node leave, and quire node share under a new name, keep what the machine that is furthest has; "
+        + "quire node rejoin throws away what the log does not have"
     case .diverged(let position, let reason): "the entry at \(position) does not fit the file: \(reason). \(next)"
     case .migrated(let position):
       "the schema was changed at \(position), by a migration or by taking one back. The file can be read and is not written "
@@ -60,7 +63,8 @@ extension StoreNode.Stop: CustomStringConvertible {
     case .otherLog(let log): "the log is another one now (\(log)). \(next), or bring the log back"
     case .noLog:
       "etcd has no store of that name: its data is gone, or it is another one. The file can be read and is not written to; "
-        + "check the address, and start the program again"
+        + "check the address, and start the program again. If the data is gone, quire node leave, and quire node share under a "
+        + "new name, keep what the file has"
     case .unreadable(let position, let reason):
       "\(reason), at \(position). The file can be read and is not written to; use the program's newer version"
     case .notHere(let position, let reason):

@@ -13,6 +13,7 @@ struct MigrateApply {
     migrator.createsDatabase = invocation.flag("--create")
     migrator.backsUp = !invocation.flag("--no-backup")
     migrator.allowsLosses = invocation.flag("--allow-destructive")
+    migrator.allowsLeftBehind = invocation.flag("--yes")
     let last = try target.limit()
     let run = MigrateRun(target, migrator, titles: migrator.files.map(\.title))
     let failure = MigrateFailure(target: target, migrator: migrator)
@@ -86,6 +87,8 @@ struct MigrateApply {
         try refuse(entry, "drops what is still used", entry.dangling, "drop or change that in the file, too", run)
       }
     }
+    // Of all files together, which is more than one alone can tell.
+    run.migrator.allowsLeftBehind = true
   }
 
   private func refuse(

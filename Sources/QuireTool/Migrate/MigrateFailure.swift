@@ -100,6 +100,9 @@ struct MigrateFailure {
       "    \(target.invocation.repeated("--wait", longer))        or stop the program that has it open"
     case .destructive:
       "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
+    case .stillUsed where isCommand("apply"):
+      "Rolled back: \(state). Mend that in the file, or say there  -- migrate: allow M004 and the reason\n"
+        + "    \(target.pasteable("apply --yes"))"
     case .stillUsed:
       "Nothing was changed. Drop that first, or add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
@@ -258,13 +261,13 @@ struct MigrateFailure {
 
   /// What to do about files that a tool tells apart by their names: that tool must find them as they are.
   private func numbered(_ version: MigrationVersion) -> String {
-    let next = MigrationVersion(number: version.number + 1)
+    let next = MigrationVersion(number: version.number &+ 1)
     let isFree = !migrator.files.contains { $0.version == next }
     let last = migrator.files.last?.version ?? version
     return """
       If the tool that runs them tells them apart by their names, work on a copy of the folder. In it give the latter of \
       them \(isFree ? "the number \(next)" : "and all after it the next number"), and then record what has run:
-          \(target.program) migrate baseline \(isFree ? max(last, next) : MigrationVersion(number: last.number + 1)) -m COPY \
+          \(target.program) migrate baseline \(isFree ? max(last, next) : MigrationVersion(number: last.number &+ 1)) -m COPY \
       \(shellQuoted(migrator.database))
       """
   }
