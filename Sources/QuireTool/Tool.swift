@@ -43,6 +43,7 @@ public struct Tool: Sendable {
     var stopping = sigset_t()
     sigemptyset(&stopping)
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&stopping, signal) }
+    StopSignal.endTheProcess()
     pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
     let command: @MainActor () async -> Void = {
       let terminal = Terminal.standard(environment: .process)

@@ -35,7 +35,6 @@ struct ReplScript {
           try show(reply)
         }
         if isUnread { return .done }
-        if isWholeProcess, StopSignal.hasCome { return .interrupted }
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
         if failure.kind == .stopped, isUnread { return .done }
@@ -46,6 +45,8 @@ struct ReplScript {
         terminal.printError("\(error)")
         return .failure
       }
+      // A signal from here on ends the process by itself.
+      if isWholeProcess, StopSignal.hasCome { return .interrupted }
     }
     guard session.isInTransaction else { return .done }
     terminal.printError("the transaction that is open at the end was rolled back: end it with commit")

@@ -1,6 +1,7 @@
 import Foundation
 import QuireSQLite
 import QuireShell
+import Synchronization
 
 /// Calls a closure when the process receives a signal to stop; a second signal of the same kind ends it immediately.
 ///
@@ -33,7 +34,7 @@ final class StopSignal {
 
   func cancel() {
     for source in sources { source.cancel() }
-    for number in signals { signal(number, SIG_DFL) }
+    for number in signals { Self.release(number) }
   }
 }
 
@@ -54,8 +55,28 @@ extension StopSignal {
   }
 
   /// Lets such signals end the process again, while nothing is run.
-  static func goOn() {
-    for number in stopping where isIgnored(signal(number, SIG_DFL)) { signal(number, SIG_IGN) }
+  static func goOn() { for number in stopping { release(number) } }
+
+  /// From now on such a signal ends the process with the status and the message of a stopped command, while none handles
+  /// it: before one has begun, between two statements, at a question. For a process that is the tool's own.
+  static func endTheProcess() {
+    endsProcess.store(true, ordering: .relaxed)
+    goOn()
+  }
+
+  private static let endsProcess = Atomic(false)
+
+  /// Lets a signal end the process again, unless it is ignored.
+  private static func release(_ number: Int32) {
+    let before =
+      endsProcess.load(ordering: .relaxed)
+      ? signal(number) { _ in
+        // Nothing else may be called here.
+        let text: StaticString = "error: stopped\n"
+        _ = write(2, text.utf8Start, text.utf8CodeUnitCount)
+        _exit(130)
+      } : signal(number, SIG_DFL)
+    if isIgnored(before) { signal(number, SIG_IGN) }
   }
 
   /// Whether one has come since ``stop(_:)``.
