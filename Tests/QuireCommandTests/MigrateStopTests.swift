@@ -55,4 +55,26 @@ import Testing
     #expect(try end(with: SIGTERM).status == 130)
     #expect(copies.isEmpty)
   }
+
+  @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
+  func `a migration that fills the disk is rolled back in the file itself`() throws {
+    #expect(try quire.shell("mkdir disk && mount -t tmpfs -o size=7m none disk").status == 0)
+    defer { _ = try? quire.shell("umount disk") }
+    func apply(_ sql: String, as name: String) throws -> Scratch.Ran {
+      try quire.write("full/\(name)", sql)
+      return try quire("migrate", "apply", "-m", "full", "--create", "--no-backup", "disk/library.db")
+    }
+    try FileManager.default.createDirectory(atPath: quire.path("full"), withIntermediateDirectories: true)
+    let rows =
+      "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 300) SELECT randomblob(10000) FROM c"
+    #expect(try apply("CREATE TABLE book (a); INSERT INTO book \(rows);", as: "20260101000000_a.sql").status == 0)
+    // More than SQLite keeps in memory, so that it has written to the file when the disk is full.
+    let ran = try apply("INSERT INTO book \(rows); INSERT INTO book \(rows);", as: "20260102000000_b.sql")
+    #expect(ran.status == 1 && ran.firstLine.contains("is full. The transaction was rolled back"), "\(ran)")
+    let update = "-- migrate: allow M005 all of them\nUPDATE book SET a = a || randomblob(12000);"
+    let changed = try apply(update, as: "20260102000000_b.sql")
+    #expect(changed.status == 1, "\(changed)")
+    #expect(try quire.shell("ls disk").output == "library.db\n")
+    #expect(try quire("query", "disk/library.db", "select count(*) from book").output == "count(*)\n300\n")
+  }
 }

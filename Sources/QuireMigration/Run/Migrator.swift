@@ -239,6 +239,7 @@ public struct Migrator: Sendable {
         connection, of: database, isCopy: isCopy, through: gate, enforcesKeys: keys, body)
     } catch {
       if !connection.isAutocommit { _ = try? connection.execute("ROLLBACK") }
+      connection.finishRollback(after: error)
       throw translated(error)
     }
   }

@@ -130,6 +130,7 @@ package final class RecordingConnection {
     } catch {
       if isOwn {
         if !connection.isAutocommit { try connection.executeUnstopped("ROLLBACK") }
+        connection.finishRollback(after: error)
         transactionEnded()
       } else if let savepoint, !connection.isAutocommit {
         try connection.executeUnstopped("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")

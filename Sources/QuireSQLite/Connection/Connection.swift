@@ -253,6 +253,13 @@ extension Connection {
     try execute(sql)
   }
 
+  /// To be called after a rollback: one that meets a full disk or a failing one is left to the file's next reader, with the
+  /// journal that it needs. This connection is that reader, so that the file is whole by itself.
+  package func finishRollback(after error: any Error) {
+    guard let error = error as? SQLiteError, error.isFull || error.isInputOutput else { return }
+    _ = try? query("PRAGMA schema_version")
+  }
+
   /// All rows of one statement.
   package func query(_ sql: String, _ arguments: [Value] = []) throws(SQLiteError) -> QueryResult {
     let statement = try statement(sql)
