@@ -76,6 +76,8 @@ import Testing
   @Test(arguments: [
     ("20240101120000123_a.sql", "20261127100000000_b.sql"), ("1700000000000000000_a.sql", "1700000000000000001_b.sql"),
     ("1700000000000_a.sql", "1700000000001_b.sql"), ("9223372036854775806_a.sql", "9223372036854775807_b.sql"),
+    ("2022_03_29_040000_a.sql", "20261127100000_b.sql"), ("2022-03-29-a.sql", "20261127100000_b.sql"),
+    ("20220329-040000_a.sql", "20261127100000_b.sql"),
   ])
   func `a new file has a number of the kind that the last one has, and comes behind it`(last: String, new: String)
     throws

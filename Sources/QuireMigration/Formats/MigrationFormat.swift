@@ -32,7 +32,8 @@ extension MigrationFormat {
     } else if let tool = Self.tool(ofMarksIn: files.map(\.text)) {
       self = tool
     } else if files.contains(where: { MigrationVersion(String($0.name.prefix { $0 != "_" })) != nil }) {
-      self = Self.mixesNumbers(names) && !files.contains(where: { Self.isQuires($0.text) }) ? .plain : .quire
+      let isMixed = Self.mixesNumbers(names) && !files.contains(where: { Self.isQuires($0.text) })
+      self = isMixed || names.contains(where: \.isInParts) ? .plain : .quire
     } else {
       self = names.contains { $0.kind == .number } ? .plain : .quire
     }
@@ -118,6 +119,8 @@ struct MigrationName: Hashable {
   let version: MigrationVersion?
   let title: String
   let direction: Direction?
+  /// Whether its number is a time that is written with signs in it, as in `2022-03-29-a`.
+  let isInParts: Bool
 
   init(_ name: String) {
     var stem = name.hasSuffix(".sql") ? name.dropLast(4) : name[...]
@@ -133,6 +136,7 @@ struct MigrationName: Hashable {
     if isLettered, let cut = stem.firstRange(of: "__") {
       let number = stem[..<cut.lowerBound].dropFirst()
       title = String(stem[cut.upperBound...]).replacing("_", with: " ")
+      isInParts = false
       version = MigrationVersion(dotted: number)
       switch prefix {
       case "R" where number.isEmpty: kind = .repeatable
@@ -145,6 +149,7 @@ struct MigrationName: Hashable {
       let isNumbered = !digits.isEmpty && (rest.isEmpty || "_-. ".contains(rest.first ?? "_"))
       version = isNumbered ? Int64(digits).map { MigrationVersion(number: $0) } : nil
       kind = version == nil ? .other : .number
+      isInParts = version != nil && !stem.hasPrefix(digits)
       title = String(rest.drop { "_-. ".contains($0) }).replacing("_", with: " ")
     }
   }
