@@ -167,7 +167,7 @@ import Testing
       try connection.execute("INSERT INTO tale (title, year) VALUES ('Dune', 1965)")
     }
     let error = #expect(throws: SchemaError.self) { try open() }
-    guard case .mismatch(_, let differences, let mending, _)? = error?.problem else { throw error! }
+    guard case .mismatch(_, let differences, let mending, _, _)? = error?.problem else { throw error! }
     #expect(differences.first == "full-text index tale_search is missing")
     do {
       let connection = try Connection(path: file.path, access: .readWrite, options: trusting)

@@ -121,7 +121,7 @@ import Testing
     let file = try TemporaryFile()
     let statements = statements + ["CREATE TABLE other (x)"]
     let error = #expect(throws: SchemaError.self) { try Self.open(statements, file) }
-    guard case .mismatch(_, let differences, _, _)? = error?.problem else { throw error! }
+    guard case .mismatch(_, let differences, _, _, _)? = error?.problem else { throw error! }
     #expect(differences.contains(sentence) && error?.differences == differences)
     #expect(differences.count == Set(differences).count)
     let made = try Connection(path: file.url.path, access: .readOnly).query(

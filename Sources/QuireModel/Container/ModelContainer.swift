@@ -169,6 +169,7 @@ public final class ModelContainer: Sendable {
     )
     self.store = store
     use = StoreUse(store)
+    if !entities.isEmpty { opened.watchSchema(OpenSchemaCheck(path: opened.path, entities, joins)) }
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
       opened.atDeletions { [keys = store.keys] in try keys.remember($1, of: entities, in: $0) }

@@ -110,9 +110,10 @@ import Synchronization
     for map in maps { map.removeAll() }
   }
 
-  /// The reason why a live result failed to update; names the file if the file is damaged.
+  /// The reason why a live result failed to update; names the file if that is damaged or its
+  /// tables no longer fit.
   package func explained(_ error: any Error) -> any Error {
-    store.map { DatabaseError.explaining(error, path: $0.database.path) } ?? error
+    store?.database.explaining(error) ?? error
   }
 
   // MARK: Entities and objects

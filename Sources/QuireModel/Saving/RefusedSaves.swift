@@ -7,6 +7,8 @@ extension Saver {
   ///
   /// - Parameter model: The object whose row was refused; nil if it was not an object's row.
   func explained(_ error: SQLiteError, _ store: Store, of model: (any PersistentModel)? = nil) -> any Error {
+    let explained = store.database.explaining(error)
+    if !(explained is SQLiteError) { return explained }
     if DeniedDelete.isOne(error.message) {
       return ModelError.relationshipRefused("\(error.message). Nothing was saved.")
     }

@@ -7,10 +7,12 @@ public struct SchemaError: Error, Hashable, Sendable {
 
   /// What the tables of a file have that the models have not, and the other way round, one line each. Empty for an error
   /// of another kind.
-  public var differences: [String] { if case .mismatch(_, let differences, _, _) = problem { differences } else { [] } }
+  public var differences: [String] {
+    if case .mismatch(_, let differences, _, _, _) = problem { differences } else { [] }
+  }
 
   /// The SQL for those ``differences`` that a statement can remove.
-  public var remedies: [String] { if case .mismatch(_, _, let remedies, _) = problem { remedies } else { [] } }
+  public var remedies: [String] { if case .mismatch(_, _, let remedies, _, _) = problem { remedies } else { [] } }
 
   package enum Problem: Hashable, Sendable {
     /// A container needs at least one model.
@@ -41,8 +43,9 @@ public struct SchemaError: Error, Hashable, Sendable {
     /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
     case noConstantValue(model: String, property: String, type: String)
     /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
-    /// fix. `newest` is that of a plan of which no version has these models.
-    case mismatch(path: String, differences: [String], mending: [String], newest: String? = nil)
+    /// fix. `newest` is that of a plan of which no version has these models. With `isOpen`, they did fit when the file was
+    /// opened.
+    case mismatch(path: String, differences: [String], mending: [String], newest: String? = nil, isOpen: Bool = false)
     /// The plan has no stage that begins at the file's version.
     case noStage(from: String, to: String)
     /// Two versions of the plan have this number.
@@ -97,7 +100,12 @@ extension SchemaError: CustomStringConvertible {
     case .noConstantValue(let model, let property, let type):
       "\(model).\(property) can't be a constant: \(type) has no value for an object whose row is gone. "
         + "Write ‘private(set) var’"
-    case .mismatch(let path, let differences, let mending, let newest):
+    case .mismatch(let path, let differences, _, _, isOpen: true):
+      "the tables of \(path) were changed while it was open, and no longer fit the models:\n"
+        + differences.map { "    \($0)" }.joined(separator: "\n")
+        + "\nNothing was read or written, unsaved edits are still pending, and the file is whole. If the change was "
+        + "meant, restart the program in the version that has these tables."
+    case .mismatch(let path, let differences, let mending, let newest, isOpen: false):
       "\(path) does not fit the models; nothing was changed:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
         + (mending.isEmpty

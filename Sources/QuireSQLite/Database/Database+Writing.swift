@@ -191,8 +191,8 @@ extension Database {
   }
 
   func explained(_ error: any Error) -> any Error {
-    guard let refused = error as? SQLiteError else { return error }
-    return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? refused
+    guard let refused = error as? SQLiteError else { return readers.explaining(error) }
+    return DatabaseError(refused, path: path, waited: configuration.busyTimeout) ?? readers.explaining(refused)
   }
 
   /// - Parameter numbers: How many commits it is in the store's numbering: one for each write that has changed anything.

@@ -154,7 +154,7 @@ package final class Database: Sendable {
     do {
       return try body(reader)
     } catch {
-      throw DatabaseError.explaining(error, path: path)
+      throw explaining(error)
     }
   }
 

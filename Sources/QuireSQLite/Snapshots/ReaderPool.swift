@@ -17,6 +17,7 @@ final class ReaderPool: @unchecked Sendable {
   private var footprint: SidecarFiles.Removal?
   private let returns = Atomic(0)
   let damageWatch: DamageWatch
+  let schemaWatch = Locked<(any SchemaWatch)?>(nil)
   private let path: String
   private let configuration: DatabaseConfiguration
   private let limit: Int

@@ -106,7 +106,7 @@ extension SnapshotReader {
     if case .stale? = error as? DatabaseError, positions.state.withLock({ $0.isClosed }) {
       return DatabaseError.closed(path: positions.path)  // closed just now, before its snapshot was in use
     }
-    return DatabaseError.explaining(error, path: positions.path)
+    return positions.pool.explaining(DatabaseError.explaining(error, path: positions.path))
   }
 
   @usableFromInline func enter() throws -> (Snapshot, Connection) {
