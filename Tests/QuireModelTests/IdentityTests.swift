@@ -1,3 +1,4 @@
+import Foundation
 import Quire
 import TestSupport
 import Testing
@@ -47,6 +48,25 @@ import Testing
     context.insert(third)
     #expect(context.registeredModel(for: second.persistentModelID) as Writer? == nil)
     #expect(context.model(for: temporary) == nil)
+  }
+
+  @Test func `a row has one identifier by whatever path its file was opened`() throws {
+    let file = try TemporaryFile()
+    let folder = file.url.deletingLastPathComponent()
+    let first = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let link = folder.appending(path: "link.db")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file.url)
+    let context = ModelContext(first)
+    context.insert(Volume("Eden"))
+    try context.save()
+    let id = try context.volume("Eden").persistentModelID
+    for url in [link, URL(filePath: "\(folder.path)/../\(folder.lastPathComponent)/./test.db")] {
+      let other = ModelContext(try ModelContainer(for: Writer.self, Volume.self, url: url))
+      let theirs = try other.volume("Eden")
+      #expect(theirs.persistentModelID == id && other.model(for: id) === theirs, "\(url)")
+      #expect(
+        try other.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.persistentModelID == id })) == [theirs])
+    }
   }
 
   @Test func `the registered model is only what is in memory`() throws {

@@ -165,7 +165,7 @@ public final class ModelContainer: Sendable {
     }
     let store = Store(
       database: opened, readers: readers, entities: entities, joins: joins,
-      name: configuration.file?.path ?? "memory:\(UUID().uuidString)", node: node
+      name: configuration.file == nil ? "memory:\(UUID().uuidString)" : opened.path, node: node
     )
     self.store = store
     use = StoreUse(store)

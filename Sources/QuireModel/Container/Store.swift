@@ -27,7 +27,7 @@ package final class Store: Sendable {
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.
   let isTarget: [Bool]
-  /// The file's path, by which identifiers know it.
+  /// The file's path without symbolic links, by which identifiers know it whatever it was opened by.
   private let name: String
   /// Whether any relationship says how many objects it may have.
   let limitsCounts: Bool

@@ -81,7 +81,9 @@ struct PlannedMigration {
 
   /// The error of a file that does not fit models that the plan does not have.
   func explained(_ error: SchemaError) -> SchemaError {
-    guard isUnplanned, case .mismatch(let path, let differences, let mending, _, _) = error.problem else { return error }
+    guard isUnplanned, case .mismatch(let path, let differences, let mending, _, _) = error.problem else {
+      return error
+    }
     return SchemaError(.mismatch(path: path, differences: differences, mending: mending, newest: versions.last?.words))
   }
 
