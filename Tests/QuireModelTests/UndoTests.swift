@@ -126,6 +126,35 @@ import Testing
     #expect(repeated?.description.hasPrefix("Writer \(key) is there again: ") == true)
   }
 
+  @Test func `in a transaction nothing is taken back, and what can be stays so`() throws {
+    let eden = try context.volume("Eden")
+    eden.price = 1
+    try context.save()
+    eden.price = 2
+    try context.save()
+    try context.undo()
+    try context.transaction {
+      #expect(throws: DatabaseError.nestedWrite) { try context.undo() }
+      #expect(throws: DatabaseError.nestedWrite) { try context.redo() }
+      undo.undo()
+      #expect(undo.lastError as? DatabaseError == .nestedWrite)
+    }
+    #expect(eden.price == 1 && undo.canUndo && undo.canRedo)
+    try context.redo()
+    #expect(eden.price == 2)
+    try context.undo()
+    try context.undo()
+    #expect(eden.price == 0)
+    // A transaction that throws leaves it as it was, too.
+    try? context.transaction {
+      eden.price = 7
+      throw Stopped()
+    }
+    try context.redo()
+    #expect(eden.price == 1)
+  }
+  private struct Stopped: Error {}
+
   @Test func `an insertion that others refer to by now stays`() throws {
     let new = Writer(name: "Capek")
     context.insert(new)

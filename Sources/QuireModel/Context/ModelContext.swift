@@ -223,7 +223,8 @@ public final class ModelContext {
   }
   /// Objects that the next save inserts.
   public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }
-  /// Objects with edited properties that the next save writes.
+  /// Objects with edited properties that the next save writes. An object of which only a list was changed is not among
+  /// them, because what is written are the rows of the other side.
   public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireRowState.dirty != 0 } }
   /// Objects whose rows the next save deletes.
   public var deletedModelsArray: [any PersistentModel] { owner.pending.deleted }

@@ -79,6 +79,8 @@ public final class UndoManager {
 
   private func take(_ direction: Direction) throws {
     guard let owner = context?.owner else { return }
+    // Taking back is a commit of its own: in a transaction, it could not be told whether it has been made.
+    if owner.saver.open != nil { throw DatabaseError.nestedWrite }
     if owner.hasChanges { try owner.saver.save() }  // unsaved changes are the latest group
     guard let group = direction == .undoing ? undoable.last : redoable.last else { return }
     self.direction = direction
@@ -109,13 +111,15 @@ extension ModelContext {
   /// Saves unsaved changes and undoes the latest group; does nothing if there is none.
   ///
   /// - Throws: ``ModelError/undoRefused(_:)`` if a value that the group changed, or a row that it inserted, is no longer as
-  ///   the group left it; nothing was changed.
+  ///   the group left it; nothing was changed. In a `transaction`, ``QuireSQLite/DatabaseError/nestedWrite``.
   public func undo() throws {
     try owner.saver.undo?.undoThrowing()
     owner.following.endTurnIfIdle()
   }
 
   /// Redoes what was undone last; does nothing if something was saved since.
+  ///
+  /// - Throws: As ``undo()``.
   public func redo() throws {
     try owner.saver.undo?.redoThrowing()
     owner.following.endTurnIfIdle()
