@@ -1,4 +1,6 @@
 public import Foundation
+import QuireRow
+import QuireSQLite
 import Synchronization
 
 /// Notifications that a context posts about its saves, for code written for SwiftData. To follow rows, use
@@ -14,7 +16,7 @@ extension ModelContext {
   public enum NotificationKey: String, Sendable, CaseIterable {
     /// Of objects that the save inserted.
     case insertedIdentifiers = "inserted"
-    /// Of objects that it changed, also of those that only link other objects than before.
+    /// Of objects that it changed, also of those of which only a list or a reference to them was changed.
     case updatedIdentifiers = "updated"
     /// Of objects that it deleted.
     case deletedIdentifiers = "deleted"
@@ -58,7 +60,45 @@ extension Saver {
       .map(\.persistentModelID)
     let deleted = pending.deleted.map(\.persistentModelID)
     var known = Set(edited + deleted)
-    return edited + (owners + linkedIdentifiers()).filter { known.insert($0).inserted }
+    return edited + (owners + linkedIdentifiers() + referredIdentifiers()).filter { known.insert($0).inserted }
+  }
+
+  /// The saved objects whose lists change because another object's reference does, whether they have been read or not:
+  /// those that new and edited objects refer to, and those that edited and deleted ones refer to in the file.
+  private func referredIdentifiers() -> [PersistentIdentifier] {
+    guard let store = core.store else { return [] }
+    var result: [PersistentIdentifier] = []
+    func add(_ key: Int64, of entity: Int) {
+      if key < ModelState.firstKey { return }
+      result.append(PersistentIdentifier(store: store.number, entity: UInt32(entity), key: key))
+    }
+    func addReferences(of model: any PersistentModel, isNew: Bool, on connection: Connection) throws {
+      guard let entity = entity(of: model) else { return }
+      let state = model._quireRowState
+      for index in entity.relationships {
+        let property = entity.properties[index]
+        guard let side = property.toOne, side.inverse != nil, let column = property.column else { continue }
+        guard isNew || model.isDeleted || state.dirty & 1 << PropertyMask(index) != 0 else { continue }
+        let link = model._quireLink(index)
+        if link.hasKey, !model.isDeleted { add(link.key, of: side.target) }
+        if isNew { continue }
+        let statement = try connection.statement(
+          "SELECT \(try quoted(identifier: column)) FROM \(try quoted(identifier: entity.table)) "
+            + "WHERE \(try quoted(identifier: entity.keyColumn)) = ?")
+        statement.bind(state.key, at: 1)
+        let before = try statement.firstRow { row in try row.isNull(0) ? nil : row.int64(0) }
+        if let before, let before { add(before, of: side.target) }
+      }
+    }
+    do {
+      try readToItsEnd { connection in
+        for model in pending.inserted.compactMap({ $0 }) { try addReferences(of: model, isNew: true, on: connection) }
+        for model in pending.edits + pending.deleted { try addReferences(of: model, isNew: false, on: connection) }
+      }
+    } catch {
+      // The save meets it, too.
+    }
+    return result
   }
 
   /// The saved objects at both sides of the links that the save writes.
