@@ -30,6 +30,33 @@ int quire_wal_is_copied(const volatile void *index) {
   return frames > 0 && __atomic_load_n(words + 24, __ATOMIC_RELAXED) == frames;
 }
 
+int64_t quire_wal_size(sqlite3 *db) {
+  sqlite3_file *log = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return -1;
+  sqlite3_int64 size = 0;
+  return log && log->pMethods && log->pMethods->xFileSize(log, &size) == SQLITE_OK ? size : -1;
+}
+
+int quire_wal_is_cut(sqlite3 *db) {
+  sqlite3_file *log = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return 0;
+  if (!log || !log->pMethods) return 0;
+  const volatile uint32_t *words = quire_wal_index(db);
+  if (!words) return 0;
+  // The header's third word counts commits, the upper half of the fourth is the page size, the fifth the number of frames.
+  uint32_t commits = __atomic_load_n(words + 2, __ATOMIC_SEQ_CST);
+  uint32_t form = __atomic_load_n(words + 3, __ATOMIC_SEQ_CST);
+  uint32_t frames = __atomic_load_n(words + 4, __ATOMIC_SEQ_CST);
+  uint32_t page = form >> 16;
+  page = (page & 0xfe00) + ((page & 1) << 16);
+  if (!(form & 0xff) || frames == 0) return 0;
+  sqlite3_int64 size = 0;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return 0;
+  if (size >= 32 + (sqlite3_int64)frames * (page + 24)) return 0;
+  // A checkpoint that empties the log says so in the index first, and whoever fills it again counts a commit.
+  return __atomic_load_n(words + 4, __ATOMIC_SEQ_CST) == frames && __atomic_load_n(words + 2, __ATOMIC_SEQ_CST) == commits;
+}
+
 int quire_header_commit_count(sqlite3 *db, uint32_t *count) {
   // <https://sqlite.org/fileformat.html#file_change_counter>
   sqlite3_file *file = 0;

@@ -76,6 +76,35 @@ extension ForeignTests {
     #expect(try fresh.read { try $0.query("SELECT n FROM t").first } == 1)
   }
 
+  @Test func `a thread that is just looking does not hide from another one that the file has gone`() throws {
+    for round in 0..<200 {
+      let file = scratch.file("gone-\(round)")
+      try Data("x".utf8).write(to: URL(filePath: file))
+      let identity = try #require(FileIdentity(of: file, hasLog: false))
+      let (isOver, started) = (Locked(false), DispatchSemaphore(value: 0))
+      let ended = DispatchSemaphore(value: 0)
+      for _ in 0..<2 {
+        Thread.detachNewThread {
+          started.signal()
+          while !isOver.withLock({ $0 }) { _ = identity.isReplaced() }
+          ended.signal()
+        }
+      }
+      for _ in 0..<2 { started.wait() }
+      #expect(unlink(file) == 0)
+      let isNoticed = identity.isReplaced()
+      isOver.withLock { $0 = true }
+      for _ in 0..<2 { ended.wait() }
+      #expect(isNoticed, "round \(round)")
+    }
+  }
+
+  @Test func `a connection that is opened after the file was moved says that it was`() throws {
+    try up(database)
+    #expect(rename(scratch.file(), scratch.file("moved.db")) == 0)
+    #expect(throws: DatabaseError.fileReplaced(path: database.path)) { try database.readers.makeConnection() }
+  }
+
   @Test func `that a file has gone is noticed after another store of the file was closed`() throws {
     try up(database)
     var other: Database? = try Database(DatabaseConfiguration(.file(scratch.file())))

@@ -79,7 +79,7 @@ final class BlockRead: QueuedRead {
       }
       block.finish(nil)
     } catch {
-      block.finish(error)
+      block.finish(container.store.database.explaining(error))
     }
   }
 }

@@ -130,6 +130,9 @@ package import QuireRow
     // An interruption lasts until the next statement begins. It would also end the last checkpoint, and the file would
     // keep its log beside it.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
+    if access != .readOnly, pulse == nil, !options.keepsJournalMode, isLogCut {
+      _ = quire_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
     sqlite3_close_v2(handle)  // closes after the last held statement
   }
 
@@ -345,6 +348,10 @@ extension Connection {
       statement = sqlite3_next_stmt(handle, found)
     }
   }
+
+  /// Whether the file of the write-ahead log is shorter than the log: somebody has truncated it, and copying it into the
+  /// database would destroy that. Only for a connection in WAL mode.
+  var isLogCut: Bool { quire_wal_is_cut(handle) != 0 }
 
   var hasOpenTransaction: Bool { sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE }
 }

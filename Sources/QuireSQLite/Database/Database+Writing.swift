@@ -184,6 +184,7 @@ extension Database {
 
   func readyWriter() throws(DatabaseError) -> Writer {
     if isClosed { throw .closed(path: path) }
+    if let writer, writer.findsLogCut { identity?.noteGone() }
     if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted ?? readers.damageWatch.damage { throw halted }

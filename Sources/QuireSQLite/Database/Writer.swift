@@ -334,6 +334,7 @@ extension Writer {
   ///
   /// - Parameter copied: Called when a mode has left all of the log copied.
   func checkpoint(_ modes: CheckpointMode..., copied: () -> Void = {}) {
+    if connection.isLogCut { return }
     let begin = events.now
     var remaining = 0
     for mode in modes {
@@ -364,4 +365,11 @@ extension Writer {
   }
 
   var frames: Int { Int(logFrames.pointee) }
+
+  /// Whether somebody has truncated the log's file. Looked at before each write, because what is written behind the hole
+  /// hides it. Costs one call of the system.
+  var findsLogCut: Bool {
+    if frames == 0 || quire_wal_size(connection.handle) >= 32 + frames * (pageSize + 24) { return false }
+    return connection.isLogCut  // another process may have emptied it
+  }
 }

@@ -43,8 +43,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case closed(path: String)
   /// The state after this commit can no longer be read.
   case stale(commit: Int64)
-  /// The file that was opened, or its write-ahead log, is no longer at its path: there is another one, or none. Nothing
-  /// more is written.
+  /// The file that was opened, or its write-ahead log, is no longer at its path: there is another one, or none; or
+  /// somebody has truncated the log. Nothing more is written.
   case fileReplaced(path: String)
   /// The file is shared with other machines, and was opened as if it were not; nothing was written.
   case shared(path: String)
@@ -105,8 +105,8 @@ extension DatabaseError: CustomStringConvertible {
     case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
     case .stale(let commit): "the state after commit \(commit) can no longer be read; move to the latest commit"
     case .fileReplaced(let path):
-      "\(path), or its -wal or -shm, was replaced, moved or deleted while it was open. Nothing more is written, because "
-        + "it would be lost; close the store, and open the file that is to be used"
+      "\(path), or its -wal or -shm, was replaced, moved or deleted while it was open, or the -wal truncated. Nothing more "
+        + "is written, because it would be lost; close the store, and open the file that is to be used"
     case .shared(let path):
       "\(path) is shared with other machines, and was not opened as a shared store. Nothing was written; "
         + "write to it with a program that shares it, or end that with quire node leave"

@@ -22,27 +22,28 @@ final class FileIdentity: Sendable {
     moves = FileMoves(files.map(\.path))
   }
 
+  /// Something else has shown that the file is not as this program has left it.
+  func noteGone() { gone.store(true, ordering: .relaxed) }
+
   func isSameFile(as other: FileIdentity) -> Bool { files[0].numbers == other.files[0].numbers }
 
-  /// Whether the file was found replaced, moved or deleted. It stays so.
+  /// Whether the file was found replaced, moved or deleted, or its log truncated. It stays so.
   var isGone: Bool { gone.load(ordering: .relaxed) }
 
   /// Checks whether a path leads to another file, or to none. Takes less than half a microsecond while nothing
   /// happens to the file. If a parent folder is moved, this is noticed within a quarter of a second.
   func isReplaced() -> Bool {
     if isGone { return true }
-    var now: UInt64?
-    if let events = moves?.count {
-      let time = FileIdentity.time
-      if events == seenEvents.load(ordering: .relaxed), time &- lookedAt.load(ordering: .relaxed) < 250_000_000 {
-        return false
-      }
-      // Before the check: events after it are seen at the next one.
-      seenEvents.store(events, ordering: .relaxed)
-      now = time
+    // Counted before the check: events during it are seen by the next one.
+    guard let events = moves?.count else { return !isThere() }
+    let now = FileIdentity.time
+    if events == seenEvents.load(ordering: .acquiring), now &- lookedAt.load(ordering: .relaxed) < 250_000_000 {
+      return false
     }
     if !isThere() { return true }
-    if let now { lookedAt.store(now, ordering: .relaxed) }
+    // Noted after the check: another thread that sees these events as seen must not be ahead of its result.
+    lookedAt.store(now, ordering: .relaxed)
+    seenEvents.store(events, ordering: .releasing)
     return false
   }
 

@@ -83,8 +83,12 @@ final class ReaderPool: @unchecked Sendable {
     let (identity, footprint) = (identity, footprint)
     mutex.unlock()
     let access = configuration.access == .readOnly ? Access.readOnly : .readWrite
-    return try Connection(
-      path: path, access: access, options: configuration.options(.reader), expecting: identity, leaving: footprint)
+    do throws(DatabaseError) {
+      return try Connection(
+        path: path, access: access, options: configuration.options(.reader), expecting: identity, leaving: footprint)
+    } catch .missing where identity != nil {
+      throw .fileReplaced(path: path)
+    }
   }
 
   /// From now on, connections are opened only to that file, and not to another one at its path.

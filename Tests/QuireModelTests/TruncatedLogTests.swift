@@ -1,0 +1,87 @@
+import Foundation
+import Quire
+import TestSupport
+import Testing
+
+@testable import QuireModel
+@testable import QuireSQLite
+
+/// A write-ahead log that somebody truncates while the file is open.
+@Suite(.fewAtOnce) struct TruncatedLogTests {
+  private let file: TemporaryFile
+  private var log: String { file.url.path + "-wal" }
+
+  init() throws {
+    file = try TemporaryFile()
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    try store.execute("INSERT INTO writer (name) VALUES ('Lem')")
+  }  // closed: all of it is in the database
+
+  private func titles() throws -> [String] {
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    return try ModelContext(store).all(Writer.self).map(\.name).sorted()
+  }
+
+  @Test(arguments: [0, 100, 8000]) func `nothing more is written, and the database is whole`(length: Int) async throws {
+    try await useTruncated(length)
+    // What is whole of the log can be recovered.
+    let titles = try titles()
+    #expect(titles.contains("Lem") && !titles.contains("lost"), "\(titles)")
+  }
+
+  private func useTruncated(_ length: Int) async throws {
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = ModelContext(store, isolation: nil)
+    for name in ["Dick", "Le Guin"] {
+      context.insert(Writer(name: name))
+      try context.save()
+    }
+    #expect(truncate(log, length) == 0)
+    context.insert(Writer(name: "lost"))
+    let refusal = #expect(throws: DatabaseError.self) { try context.save() }
+    #expect(refusal == .fileReplaced(path: store.store.database.path))
+    #expect("\(refusal, default: "")".contains("or the -wal truncated"))
+    await #expect(throws: DatabaseError.self) { try await store.write { $0.insert(Writer(name: "lost")) } }
+  }
+
+  @Test func `closing it right after that leaves the database, too`() throws {
+    do {
+      let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+      let context = ModelContext(store)
+      context.insert(Writer(name: "Dick"))
+      try context.save()
+      _ = try ModelContext(store).all(Writer.self)
+      #expect(truncate(log, 0) == 0)
+    }
+    #expect(try titles() == ["Lem"])
+  }
+
+  @Test func `reading what is not there any longer is an error of the file`() async throws {
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    try store.execute("UPDATE writer SET name = 'Dick'")
+    #expect(truncate(log, 0) == 0)
+    for _ in 0..<3 {
+      do {
+        let names = try await store.read { try $0.all(Writer.self).map(\.name) }
+        #expect(names == ["Dick"] || names == ["Lem"])  // of pages that a connection still has
+      } catch {
+        #expect(error is DatabaseError, "\(error)")
+      }
+    }
+  }
+
+  @Test func `a log that is checkpointed and started over is not taken for a truncated one`() throws {
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let other = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    for round in 0..<30 {
+      for store in [store, other] {
+        try store.execute("UPDATE writer SET name = 'round ' || \(round)")
+        let database = store.store.database
+        try database.write { _ in }
+        #expect(database.writer.map { !$0.findsLogCut && !$0.connection.isLogCut } ?? false)
+        database.writer?.checkpoint(round % 2 == 0 ? .truncating : .passive)
+        #expect(database.writer.map { !$0.findsLogCut && !$0.connection.isLogCut } ?? false)
+      }
+    }
+  }
+}
