@@ -65,7 +65,7 @@ import Testing
         let names = try await store.read { try $0.all(Writer.self).map(\.name) }
         #expect(names == ["Dick"] || names == ["Lem"])  // of pages that a connection still has
       } catch {
-        #expect(error is DatabaseError, "\(error)")
+        #expect((error as? any QuireError)?.cause == .storage, "\(error)")
       }
     }
   }
