@@ -105,7 +105,7 @@ import Testing
     #expect(live.map(\.values) == [["c"]])
     live.pause()
     try write("ALTER TABLE book RENAME COLUMN year TO printed")
-    #expect(throws: SQLiteError.self) { try live.resume() }
+    #expect(throws: SchemaError.self) { try live.resume() }
     #expect(live.isPaused && live.map(\.values) == [["c"]])
     try write("ALTER TABLE book RENAME COLUMN printed TO year")
     try live.resume()

@@ -143,6 +143,7 @@ extension ShellSession {
     // SQLite's own, such as sqlite_sequence, are emptied and filled by the dumps of its shell.
     if options.answersYes || table.name.lowercased().hasPrefix("sqlite_") { return true }
     guard let count = try count(table), count > 0 else { return true }
+    try refresh()
     let isOfFile = table.schema == nil || table.schema == "main"
     let model = isOfFile ? models.all.first { $0.table.lowercased() == table.name.lowercased() } : nil
     let name = model?.name ?? table.name
