@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `what is read of a list is not kept past the turn, and nothing keeps its context`() throws {
+  @Test func `what is read of a list is not kept for ever, and nothing keeps its context`() throws {
     weak var first: Volume?
     weak var core: ContextCore?
     try { () throws -> Void in
@@ -69,10 +69,26 @@ import Testing
       first = lem.volumes.first
       #expect(first != nil && lem.volumes.count == 20)
       context.owner.sweeper.sweep()
+      #expect(first != nil)  // it was read since the last sweep
+      context.owner.sweeper.sweep()
       #expect(first == nil)
       #expect(lem.volumes.count == 20)
     }()
     #expect(core == nil)
+  }
+
+  @Test func `a loop that appends and saves reads no list again`() throws {
+    let context = ModelContext(try store(["Lem": (1...20).map { "a\($0)" }]))
+    let lem = try context.writer("Lem")
+    var reads: [Int] = []
+    for number in 0..<12 {
+      let before = context.owner.queriesRun.value
+      lem.volumes.append(Volume("\(number)"))
+      #expect(lem.volumes.count == 21 + number && lem.volumes.last?.title == "\(number)")
+      try context.save()
+      reads.append(context.owner.queriesRun.value - before)
+    }
+    #expect(Set(reads.dropFirst()).count == 1 && (reads.last ?? 9) < reads[0], "\(reads)")
   }
 
   // Its objects have the same keys, at the same places.

@@ -176,8 +176,10 @@ extension Following {
         map.insert(model, key: newKeys[place])
       }
     }
-    replaceTemporaryKeys(writing)
-    core.pending.forgetInserted()
+    core.loader.keepingShown {
+      replaceTemporaryKeys(writing)
+      core.pending.forgetInserted()
+    }
   }
 
   /// Replaces temporary keys of saved objects in lists by their new keys.

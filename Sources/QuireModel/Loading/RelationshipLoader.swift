@@ -18,6 +18,8 @@ package final class RelationshipLoader: ContextPart {
 
   /// The list that was read last, which holds its objects; nil if it was short.
   private var shownList: ToManyList?
+  /// Whether it was read or edited since the sweeper came last.
+  private var isShownInUse = false
 
   func endTurn() {
     if !singleLoads.isEmpty { singleLoads.removeAll() }
@@ -31,6 +33,7 @@ package final class RelationshipLoader: ContextPart {
   /// The objects of a list, if it is the one that was read last.
   func shown<Target: AnyObject>(_ list: ToManyList, _: Target.Type) -> [Target]? {
     guard let shown = list.shown, shown.areThere(pending) else { return nil }
+    isShownInUse = true
     return (shown.targets as? TargetArray<Target>)?.targets
   }
 
@@ -43,6 +46,21 @@ package final class RelationshipLoader: ContextPart {
     else { return }
     list.shown = ShownTargets(TargetArray(targets), of: maps[side.target], pending)
     shownList = list
+    isShownInUse = true
+  }
+
+  /// The sweeper comes. In a context of no actor it comes at each save: there a list is held until it was not read between
+  /// two, or a loop that appends and saves would read it from the file each time.
+  func letGoOfShown() {
+    if core.following.hasTurns || !isShownInUse { forgetShown() }
+    isShownInUse = false
+  }
+
+  /// Runs the body, in which unsaved objects get rows: the list still has its objects then.
+  func keepingShown(_ body: () -> Void) {
+    let list = shownList.flatMap { $0.shown?.areThere(pending) == true ? $0 : nil }
+    body()
+    if let list, let shown = list.shown { list.shown = shown.asOf(pending) }
   }
 
   func forgetShown() {

@@ -55,7 +55,7 @@ struct CommonEnds {
 ///
 /// A list holds keys. To find the objects of a long one again for `author.books[i]` in a loop, and for each
 /// `author.books.append(book)`, would cost its length times a look-up. Only one list's objects are held, and they are let
-/// go of before the sweeper looks for objects that nothing else holds.
+/// go of before the sweeper looks for objects that nothing else holds: see ``RelationshipLoader/letGoOfShown()``.
 struct ShownTargets {
   let targets: any AnyTargetArray
   private let map: IdentityMap
@@ -71,6 +71,9 @@ struct ShownTargets {
     departures = map.departures
     unsaved = pending.insertedVersion
   }
+
+  /// The same objects, of which none has left the context until now.
+  func asOf(_ pending: borrowing PendingChanges) -> ShownTargets { ShownTargets(targets, of: map, pending) }
 
   /// Whether none of the objects can have left the context.
   func areThere(_ pending: borrowing PendingChanges) -> Bool {

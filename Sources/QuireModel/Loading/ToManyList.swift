@@ -58,9 +58,10 @@ package final class ToManyList {
   func replaceUnsaved(_ saved: (Int64) -> Int64) {
     let start = position(of: .min)
     if start == keys.count { return }
+    let shown = shown.take()
     keys.replaceSubrange(start..., with: keys[start...].map(saved))
     let isSorted = (max(start, 1)..<keys.count).allSatisfy { ToManyList.precedes(keys[$0 - 1], keys[$0]) }
-    if !isSorted { keys = ToManyList.sorted(keys) }
+    if isSorted { self.shown = shown } else { keys = ToManyList.sorted(keys) }
   }
 
   func contains(_ key: Int64) -> Bool {
