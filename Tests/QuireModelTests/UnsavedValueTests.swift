@@ -15,7 +15,7 @@ import Testing
     let store = try store(["Lem": (1...12).map { "\(titles($0))" }, "Le Guin": ["a", "b"]])
     let context = ModelContext(store)
     context.autosaveEnabled = false
-    let writer = try context.writer("Lem")
+    var writers = [try context.writer("Lem"), try context.writer("Le Guin")]
     var kept: [Volume] = []
     for number in 1...24 { context.insert(Volume(titles(number), year: number % 4)) }
     for step in 0..<90 {
@@ -25,9 +25,11 @@ import Testing
       let volume = chosen.flatMap { $0.isDeleted ? nil : $0 }
       let title = Self.titles.randomElement(using: &random) ?? ""
       let number = Int.random(in: 0..<4, using: &random)
-      let operation = Int.random(in: 0..<20, using: &random)
+      let someone = writers.randomElement(using: &random)
+      let author = someone.flatMap { $0.isDeleted ? nil : $0 }
+      let operation = Int.random(in: 0..<26, using: &random)
       switch operation {
-      case 0...2: context.insert(Volume(title, year: number, writer: Bool.random(using: &random) ? writer : nil))
+      case 0...2: context.insert(Volume(title, year: number, writer: Bool.random(using: &random) ? author : nil))
       case 3...5: volume?.title = title
       case 6: volume?.year = Bool.random(using: &random) ? number : nil
       case 7: volume?.price = Double(number)
@@ -63,14 +65,23 @@ import Testing
           token.cancel()
         }
       case 15: if let volume { try? volume.set(\.title, to: title) }
-      case 16: if let volume, number == 0 { writer.volumes.append(volume) }
+      case 16: if let volume, let author, number == 0 { author.volumes.append(volume) }
       case 17: volume?.title += ""
+      case 18, 19: volume?.writer = author
+      case 20:
+        writers.append(Writer(name: title))
+        context.insert(writers[writers.count - 1])
+      case 21: if let author, number < 2 { context.delete(author) }
+      case 22: if let someone { context.insert(someone) }
+      case 23: author?.volumes.append(Volume(title, year: number))
+      case 24: author?.volumes.removeAll { $0.year == number }
       default: context.insert(Volume(title, year: number))
       }
-      try check(context, "seed \(seed), step \(step), after \(operation)", &random)
+      let seen = author.flatMap { $0.isDeleted || $0.modelContext == nil ? nil : $0 }
+      try check(context, seen, "seed \(seed), step \(step), after \(operation)", &random)
     }
     try context.save()
-    try check(ModelContext(store), "seed \(seed), saved", &random)
+    try check(ModelContext(store), nil, "seed \(seed), saved", &random)
   }
 
   @Test func `an object that is edited, deleted, inserted again and edited is there once`() throws {
@@ -89,7 +100,7 @@ import Testing
 
   private func titles(_ number: Int) -> String { Self.titles[number % Self.titles.count] }
 
-  private func check(_ context: ModelContext, _ place: Comment, _ random: inout Random) throws {
+  private func check(_ context: ModelContext, _ writer: Writer?, _ place: Comment, _ random: inout Random) throws {
     let all = try context.fetch(FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.price), SortDescriptor(\.title)]))
     let title = Self.titles.randomElement(using: &random) ?? ""
     let year = Int.random(in: 0..<4, using: &random)
@@ -110,6 +121,13 @@ import Testing
       #expect(try context.fetchCount(descriptor) == page.count, place)
     }
     func has(_ volume: Volume, _ title: String) -> Bool { volume.title.utf8.elementsEqual(title.utf8) }
+    if let writer {
+      let identifier = writer.persistentModelID
+      try same(#Predicate { $0.writer == writer }) { $0.writer === writer }
+      try same(#Predicate { $0.writer?.persistentModelID == identifier && $0.title == title }) {
+        $0.writer === writer && has($0, title)
+      }
+    }
     switch Int.random(in: 0..<6, using: &random) {
     case 0, 1: try same(#Predicate { $0.title == title }) { has($0, title) }
     case 2: try same(#Predicate { $0.year == year && $0.title == title }) { has($0, title) && $0.year == year }

@@ -61,6 +61,7 @@ extension Editing {
         let target = target(of: link, in: side.target, model: model, property: index)
         if let target, !target.isDeleted {
           model._quireSetLink(index, self.link(to: target))
+          valuesChange(of: model)
           continue
         }
         if !link.hasKey { continue }
@@ -78,6 +79,7 @@ extension Editing {
     model._quireState.dirty = 0
     model._quireState.flags.remove(.deleted)
     model._quireState.key = 0
+    core.fetcher.forgetUnsavedValues()  // as in register: those that refer to it get another key
     insert(model)
     pending.hasRenewed = true
   }
@@ -91,7 +93,9 @@ extension Editing {
       for index in entity.relationships where entity.properties[index].toOne != nil {
         let old = model._quireLink(index)
         guard old.hasKey, let target = old.object as? any PersistentModel else { continue }
-        if old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
+        if old.key == target._quireRowState.key { continue }
+        model._quireSetLink(index, link(to: target))
+        valuesChange(of: model)
       }
     }
   }
@@ -148,9 +152,13 @@ extension Editing {
     guard let object = old.object, let target = store?.entities[side.target].model(object) else { return }
     guard belongs(target, to: model, index) else {
       model._quireSetLink(index, Link())
+      valuesChange(of: model)
       return
     }
-    if !old.hasKey || old.key != target._quireRowState.key { model._quireSetLink(index, link(to: target)) }
+    if !old.hasKey || old.key != target._quireRowState.key {
+      model._quireSetLink(index, link(to: target))
+      valuesChange(of: model)
+    }
     guard let inverse = side.inverse else { return }
     leaveOthers(target, index, side, but: model)
     edit(inverse, of: target) { list in

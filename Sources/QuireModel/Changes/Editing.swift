@@ -61,6 +61,8 @@ package final class Editing: ContextPart {
   private func register(
     _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
   ) -> Arrival {
+    // Those that refer to one that was here before get another key with it.
+    if model._quireRowState.key != 0 { core.fetcher.forgetUnsavedValues() }
     model._quireState.join(core, key: pending.insert(model, of: entity.index))
     core.fetcher.note(model)
     addNeighbors(of: model, entity, to: &waiting)

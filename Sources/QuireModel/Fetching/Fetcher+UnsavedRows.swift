@@ -100,7 +100,7 @@ extension Fetcher {
   }
 
   /// The references that the query asks for and that may lead to objects whose deletion is unsaved, with these objects' keys.
-  private func stepsToDeleted(_ query: ResolvedQuery) -> [(steps: [ColumnPath.Step], keys: [Int64])] {
+  func stepsToDeleted(_ query: ResolvedQuery) -> [(steps: [ColumnPath.Step], keys: [Int64])] {
     guard !pending.deleted.isEmpty, let store else { return [] }
     return query.select.decidingColumns.compactMap { path in
       guard let entity = store.entity(ofTable: path.steps.last?.table ?? query.select.table),

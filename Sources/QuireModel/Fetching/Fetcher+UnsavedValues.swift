@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-/// Fetches by the value of a property while many objects are unsaved: `$0.isbn == isbn`. Only the unsaved objects with
-/// that value are asked, and not all of them.
+/// Fetches by the value of a property while many objects are unsaved: `$0.isbn == isbn`, `$0.author == author`. Only the
+/// unsaved objects with that value are asked, and not all of them.
 extension Fetcher {
   /// With fewer unsaved objects, to ask each costs less.
   private static var fewest: Int { 16 }
@@ -51,6 +51,7 @@ extension Fetcher {
     let wanted = query.valuesAskedFor
     if wanted.isEmpty || !query.decidesByOwnValues { return nil }
     try core.editing.deleteCascades()
+    if !stepsToDeleted(query).isEmpty { return nil }  // rows refer to what is not there any longer
     let store = try requireStore()
     return try read { connection in
       let rows = try PendingRows(core, store, on: connection)
@@ -108,8 +109,7 @@ extension ResolvedQuery {
       case .oneOf(.column(let column), let list): (path, values) = (column, list)
       default: return nil
       }
-      guard path.steps.isEmpty, let property = entity.property(ofColumn: path.column),
-        case .value = entity.properties[property].kind, !values.contains(.null)
+      guard path.steps.isEmpty, let property = entity.property(ofColumn: path.column), !values.contains(.null)
       else { return nil }
       return (property, Set(values.map(\.comparable)))
     }
@@ -120,10 +120,7 @@ extension ResolvedQuery {
     select.related.isEmpty
       && select.decidingColumns.allSatisfy { path in
         guard path.steps.isEmpty else { return false }
-        if path.column == entity.keyColumn { return true }
-        guard let property = entity.property(ofColumn: path.column), case .value = entity.properties[property].kind
-        else { return false }
-        return true
+        return path.column == entity.keyColumn || entity.property(ofColumn: path.column) != nil
       }
   }
 }

@@ -29,7 +29,7 @@ struct PendingRows {
     return value(of: index, in: model)
   }
 
-  /// The value of a property that has a column.
+  /// The value of a property that has a column; of a reference the key, whether its object is there or not.
   func value(of property: Int, in model: any PersistentModel) -> Value {
     defer { echo.reset() }
     do {
