@@ -98,6 +98,25 @@ import Testing
     #expect(context.changedModelsArray.count == 1)
   }
 
+  @Test func `what refers to an unsaved object is found after that was deleted and inserted again`() throws {
+    let configuration = ModelConfiguration(isStoredInMemoryOnly: true)
+    let context = ModelContext(try ModelContainer(for: Shop.self, Item.self, configurations: configuration))
+    let shop = Shop("a")
+    context.insert(shop)
+    for number in 0..<20 {
+      let item = Item("\(number)")
+      context.insert(item)
+      item.shop = shop
+    }
+    let items = FetchDescriptor<Item>(predicate: #Predicate { $0.shop == shop })
+    #expect(try context.fetchCount(items) == 20)
+    context.delete(shop)
+    context.insert(shop)
+    let those = try context.all(Item.self).count { $0.shop === shop }
+    #expect(try context.fetchCount(FetchDescriptor<Item>(predicate: #Predicate { $0.shop == shop })) == those)
+    #expect(those == 20)
+  }
+
   private func titles(_ number: Int) -> String { Self.titles[number % Self.titles.count] }
 
   private func check(_ context: ModelContext, _ writer: Writer?, _ place: Comment, _ random: inout Random) throws {
