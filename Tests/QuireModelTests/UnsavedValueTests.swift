@@ -132,6 +132,8 @@ import Testing
       let found = try context.fetch(descriptor)
       #expect(found.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init), place)
       #expect(try context.fetchCount(descriptor) == expected.count, place)
+      let titles = try context.fetch(Volume.self, values: \.title, where: predicate, sortBy: order)
+      #expect(titles == expected.map(\.title), place)
       #expect(try context.fetchIdentifiers(descriptor) == expected.map(\.persistentModelID), place)
       descriptor.fetchLimit = limit
       descriptor.fetchOffset = limit - 1

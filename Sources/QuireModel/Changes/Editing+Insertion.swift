@@ -79,7 +79,7 @@ extension Editing {
     model._quireState.dirty = 0
     model._quireState.flags.remove(.deleted)
     model._quireState.key = 0
-    core.fetcher.forgetUnsavedValues()  // as in register: those that refer to it get another key
+    core.fetcher.forgetUnsavedValues()  // as in `register`, which cannot see the former key any longer
     insert(model)
     pending.hasRenewed = true
   }

@@ -61,7 +61,7 @@ package final class Editing: ContextPart {
   private func register(
     _ model: any PersistentModel, _ entity: Entity, _ waiting: inout [any PersistentModel]
   ) -> Arrival {
-    // Those that refer to one that was here before get another key with it.
+    // An object that had a key gets another one, which is the value of the references to it.
     if model._quireRowState.key != 0 { core.fetcher.forgetUnsavedValues() }
     model._quireState.join(core, key: pending.insert(model, of: entity.index))
     core.fetcher.note(model)
@@ -125,7 +125,7 @@ package final class Editing: ContextPart {
   }
 
   private func undelete(_ model: any PersistentModel) {
-    pending.edits.removeAll { $0 === model }  // it may be one again
+    pending.edits.removeAll { $0 === model }  // otherwise its next edit would be a second entry
     let isPending = pending.deleted.contains { $0 === model }
     if !isPending, !model._quireRowState.flags.contains(.inserted) { return insertWithoutRow(model) }
     model._quireState.flags.remove(.deleted)

@@ -27,6 +27,7 @@ extension Fetcher {
 
   /// Rows without unsaved edits come from SQL; the others are evaluated in memory, by the same condition and order.
   func fetchWithEdits<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+    if let found: [Model] = try fetchByValue(query) { return found }
     let edits: Edits<Model> = try edits(query)
     let rows: [Model] = try run(
       try query.fromStart.objectStatement { query throws(QueryError) in try query.statement(excluding: edits.keys) },

@@ -30,7 +30,7 @@ extension Fetcher {
     return unsaved.count + untouched
   }
 
-  /// An unsaved object is there with other values, or a row's object is not any longer.
+  /// An object is unsaved since now, or its values have changed: the next fetch by a value reads it again.
   func note(_ model: any PersistentModel) {
     if !unsavedValues.isEmpty, let entity = entity(of: model) { unsavedValues.wait(model, of: entity.index) }
   }
@@ -50,7 +50,6 @@ extension Fetcher {
     guard pending.insertedPlaces[entity.index].count + pending.edits.count >= Fetcher.fewest else { return nil }
     let wanted = query.valuesAskedFor
     if wanted.isEmpty || !query.decidesByOwnValues { return nil }
-    try core.editing.deleteCascades()
     if !stepsToDeleted(query).isEmpty { return nil }  // rows refer to what is not there any longer
     let store = try requireStore()
     return try read { connection in

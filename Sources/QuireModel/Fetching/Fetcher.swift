@@ -35,7 +35,7 @@ package final class Fetcher: ContextPart {
       {
       case .statement(let sql): try run(sql, entity, bringing: brought)
       case .objects(let objects): objects
-      case .withEdits(let query): try fetchByValue(query) ?? fetchWithEdits(query)
+      case .withEdits(let query): try fetchWithEdits(query)
       }
     for keyPath in prefetched { prefetch(keyPath, of: result, entity) }
     core.following.changed()
@@ -132,7 +132,7 @@ package final class Fetcher: ContextPart {
     switch try answer(descriptor, as: .identifiers, { try $0.select.statement() }) {
     case .objects(let objects): return objects.map(\.persistentModelID)
     case .withEdits(let query):
-      let objects: [Model] = try fetchByValue(query) ?? fetchWithEdits(query)
+      let objects: [Model] = try fetchWithEdits(query)
       return objects.map(\.persistentModelID)
     case .statement(let sql):
       return try keys(sql).map {

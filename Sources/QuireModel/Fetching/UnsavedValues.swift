@@ -5,8 +5,8 @@ import QuireRow
 ///
 /// An object is read when a fetch needs it and then marked as ``ModelState/Flags/noted``. Its next edit takes the mark
 /// away, and it is read again at the next fetch. So every unsaved object either waits to be read or is found under the
-/// value it has. What is found may be unsaved no longer, have another value by now, or be found twice: whoever looks
-/// checks that.
+/// value it has. The caller checks what it finds: an object may have been saved, have another value by now, or be listed
+/// twice.
 struct UnsavedValues {
   /// One property's values.
   private struct Property {

@@ -146,7 +146,7 @@ extension Saver {
     let kept = entity.stored.filter { entity.properties[$0].toOne != nil && !model._quireLink($0).hasKey }
       .reduce(PropertyMask(0)) { $0 | 1 << PropertyMask($1) }
     model._quireAdopt(kept, from: row)
-    core.fetcher.forgetUnsavedValues()  // those that refer to it get another key
+    core.fetcher.forgetUnsavedValues()  // its key changes, which is the value of the references to it
     dirty &= ~kept
     pending.discard(place)
     model._quireState.saved(as: key)
