@@ -6,23 +6,22 @@ import QuireSQLite
 final class OpenSchemaCheck: SchemaWatch {
   private let path: String
   private let check: SchemaCheck
-  /// The tables and columns of the models.
-  private let names: Set<SQLName>
   /// What was found last, and the schema's number then.
   private let found = Locked<(version: Value, error: SchemaError?)?>(nil)
 
   init(path: String, _ entities: [Entity], _ joins: [JoinTable]) {
     self.path = path
     check = SchemaCheck(entities: entities, joins: joins)
-    var names: Set<SQLName> = []
-    for entity in entities {
-      names.insert(SQLName(entity.table))
-      names.insert(SQLName(entity.keyColumn))
-      names.formUnion(entity.properties.compactMap(\.column).map { SQLName($0) })
-      if let index = entity.fullText { names.insert(SQLName(index.table)) }
+  }
+
+  /// Whether a table or column of the models has this name.
+  private func isOfModels(_ name: SQLName) -> Bool {
+    let ofEntities = check.entities.flatMap { entity in
+      [entity.table, entity.keyColumn, entity.fullText?.table].compactMap(\.self)
+        + entity.properties.compactMap(\.column)
     }
-    for join in joins { names.formUnion([join.name, join.first.name, join.second.name].map { SQLName($0) }) }
-    self.names = names
+    let ofJoins = check.joins.flatMap { [$0.name, $0.first.name, $0.second.name] }
+    return (ofEntities + ofJoins).contains { SQLName($0) == name }
   }
 
   func mayExplain(_ error: any Error) -> Bool {
@@ -30,8 +29,8 @@ final class OpenSchemaCheck: SchemaWatch {
     case let error as SQLiteError:
       if error.isNotNull || error.refusedColumn != nil { return true }
       guard error.primaryCode == 1, !error.isTooDeep else { return false }
-      // Another name than the models' is a slip in SQL that somebody has written.
-      return SQLMessage.name(in: error.message).map { names.contains(SQLName($0)) }
+      // A name that the models do not have is a mistake in the caller's own SQL.
+      return SQLMessage.name(in: error.message).map { isOfModels(SQLName($0)) }
         ?? error.message.hasPrefix("foreign key mismatch")
     case ModelError.undecodable: return true
     default: return false
