@@ -30,13 +30,6 @@ int quire_wal_is_copied(const volatile void *index) {
   return frames > 0 && __atomic_load_n(words + 24, __ATOMIC_RELAXED) == frames;
 }
 
-int64_t quire_wal_size(sqlite3 *db) {
-  sqlite3_file *log = 0;
-  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return -1;
-  sqlite3_int64 size = 0;
-  return log && log->pMethods && log->pMethods->xFileSize(log, &size) == SQLITE_OK ? size : -1;
-}
-
 int quire_wal_is_cut(sqlite3 *db) {
   sqlite3_file *log = 0;
   if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return 0;
@@ -53,7 +46,7 @@ int quire_wal_is_cut(sqlite3 *db) {
   sqlite3_int64 size = 0;
   if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return 0;
   if (size >= 32 + (sqlite3_int64)frames * (page + 24)) return 0;
-  // A checkpoint that empties the log says so in the index first, and whoever fills it again counts a commit.
+  // Another connection may have emptied the log, and filled it again: the index then has another number of frames or commits.
   return __atomic_load_n(words + 4, __ATOMIC_SEQ_CST) == frames && __atomic_load_n(words + 2, __ATOMIC_SEQ_CST) == commits;
 }
 

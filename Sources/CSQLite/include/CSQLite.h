@@ -21,10 +21,8 @@ const volatile void *quire_wal_index(sqlite3 *db);
 int quire_wal_commit_count(const volatile void *index, uint32_t *count);
 /// Whether all frames of the log are in the database: the log starts over with the next write before which no reader reads it.
 int quire_wal_is_copied(const volatile void *index);
-/// The length of the log's file; -1 if there is none.
-int64_t quire_wal_size(sqlite3 *db);
-/// Whether the log's file is shorter than the log, because somebody has truncated it: what was in it is lost, and copying it into
-/// the database would destroy that. For a connection in WAL mode.
+/// Whether another program has truncated the log's file: it is shorter than its index says. Commits in it are lost, and a
+/// checkpoint would damage the database. For a connection in WAL mode.
 int quire_wal_is_cut(sqlite3 *db);
 /// The file's own count, in its header, as it is on the disk: of a file without a write-ahead log. Right while a transaction
 /// is open, whose own commit will be the next one; 0 is returned where it cannot be read.

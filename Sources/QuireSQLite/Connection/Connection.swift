@@ -349,8 +349,8 @@ extension Connection {
     }
   }
 
-  /// Whether the file of the write-ahead log is shorter than the log: somebody has truncated it, and copying it into the
-  /// database would destroy that. Only for a connection in WAL mode.
+  /// Whether another program has truncated the file of the write-ahead log: it is shorter than its index says. A checkpoint
+  /// would then damage the database. Only for a connection in WAL mode.
   var isLogCut: Bool { quire_wal_is_cut(handle) != 0 }
 
   var hasOpenTransaction: Bool { sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE }

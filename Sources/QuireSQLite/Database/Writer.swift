@@ -366,10 +366,7 @@ extension Writer {
 
   var frames: Int { Int(logFrames.pointee) }
 
-  /// Whether somebody has truncated the log's file. Looked at before each write, because what is written behind the hole
-  /// hides it. Costs one call of the system.
-  var findsLogCut: Bool {
-    if frames == 0 || quire_wal_size(connection.handle) >= 32 + frames * (pageSize + 24) { return false }
-    return connection.isLogCut  // another process may have emptied it
-  }
+  /// Whether another program has truncated the log's file. Checked before each write, because afterward the file would be
+  /// long enough again. Costs one system call.
+  var findsLogCut: Bool { frames > 0 && connection.isLogCut }
 }

@@ -44,7 +44,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
   /// The state after this commit can no longer be read.
   case stale(commit: Int64)
   /// The file that was opened, or its write-ahead log, is no longer at its path: there is another one, or none; or
-  /// somebody has truncated the log. Nothing more is written.
+  /// another program has truncated the log. Nothing more is written.
   case fileReplaced(path: String)
   /// The file is shared with other machines, and was opened as if it were not; nothing was written.
   case shared(path: String)
