@@ -49,8 +49,8 @@ package final class RelationshipLoader: ContextPart {
     isShownInUse = true
   }
 
-  /// The sweeper comes. In a context of no actor it comes at each save: there a list is held until it was not read between
-  /// two, or a loop that appends and saves would read it from the file each time.
+  /// Called by the sweeper. In a context of no actor that is at each save: a list that was read since the last one is kept
+  /// there, because a loop that appends and saves would otherwise read it from the file each time.
   func letGoOfShown() {
     if core.following.hasTurns || !isShownInUse { forgetShown() }
     isShownInUse = false
