@@ -225,9 +225,9 @@ import Testing
       try least.explanation.description == """
         the least year of book: kept incrementally, asking for what changed
           why        filter and values are read from book alone: a change is judged by its values
-                     a least or greatest value that goes is looked up
+                     when the least or greatest value goes, the next ones are looked up
           woken by   book: is_in, year; only rows whose is_in it asks for
-          costs      a change of book: no statement, rows are taken away and added by their values; a look-up for each least or greatest value that goes
+          costs      a change of book: no statement, rows are taken away and added by their values; a look-up when the least or greatest values that are known are gone
           start      SCAN t0
           extreme    SCAN t0 · USE TEMP B-TREE FOR ORDER BY  ← slow
           would help CREATE INDEX "book_is_in_year" ON "book" ("is_in", "year")
@@ -237,9 +237,9 @@ import Testing
       try groups.explanation.description == """
         the number of rows, the greatest price of book, by year: kept incrementally, asking for what changed
           why        filter and values are read from book alone: a change is judged by its values
-                     a least or greatest value that goes is looked up
+                     when the least or greatest value goes, the next ones are looked up
           woken by   book: price, year
-          costs      a change of book: no statement, rows are taken away and added by their values; a look-up for each least or greatest value that goes
+          costs      a change of book: no statement, rows are taken away and added by their values; a look-up when the least or greatest values that are known are gone
           start      SCAN t0
           extreme    SCAN t0 · USE TEMP B-TREE FOR ORDER BY  ← slow
           would help CREATE INDEX "book_year_price" ON "book" ("year", "price")

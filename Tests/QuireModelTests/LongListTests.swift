@@ -91,6 +91,22 @@ import Testing
     #expect(Set(reads.dropFirst()).count == 1 && (reads.last ?? 9) < reads[0], "\(reads)")
   }
 
+  @Test func `a loop that moves from one list to another and saves reads neither again`() throws {
+    let context = ModelContext(try store(["Lem": (1...40).map { "a\($0)" }, "Le Guin": (1...20).map { "b\($0)" }]))
+    let (lem, guin) = (try context.writer("Lem"), try context.writer("Le Guin"))
+    var reads: [Int] = []
+    for number in 0..<12 {
+      let before = context.owner.queriesRun.value
+      let moved = try #require(lem.volumes.last)
+      moved.writer = guin
+      #expect(lem.volumes.count == 39 - number && guin.volumes.count == 21 + number)
+      #expect(guin.volumes.contains { $0 === moved })
+      try context.save()
+      reads.append(context.owner.queriesRun.value - before)
+    }
+    #expect(Set(reads.dropFirst()).count == 1 && (reads.last ?? 9) < reads[0], "\(reads)")
+  }
+
   // Its objects have the same keys, at the same places.
   @Test(arguments: [3, 20]) func `the same list of another context is refused`(count: Int) throws {
     let store = try store(["Lem": (1...count).map { "a\($0)" }])

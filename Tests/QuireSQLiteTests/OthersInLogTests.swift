@@ -78,6 +78,34 @@ import Testing
     #expect(try late.loggedCommits(after: start).commits.map(\.number).suffix(2) == [0, late.commitNumber])
   }
 
+  /// What follows from the schema is remembered from one reading of the log to the next.
+  @Test func `a log that is read again and again knows of tables that others altered in between`() throws {
+    let database = try log.open(.on())
+    try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    let other = try log.open()
+    let plain = try Connection(path: log.file, access: .readWrite)
+    func told(_ sql: String, by writer: Database? = nil) throws -> [String] {
+      let token = try #require(other.latestToken)
+      if let writer { try log.run(writer, sql) } else { try plain.execute(sql) }
+      other.lookForForeignCommits()
+      return try log.logged(database, after: token)
+    }
+    #expect(try told("INSERT INTO t VALUES (1, 1)", by: other) == ["+ t 1 (1, 1)"])
+    #expect(try told("ALTER TABLE t ADD COLUMN b; INSERT INTO t VALUES (2, 2, 3)", by: other).last == "+ t 2 (2, 2, 3)")
+    #expect(try told("UPDATE t SET b = 4 WHERE id = 1") == ["~ t 1 (1, 1, NULL) → (1, 1, 4)"])
+    #expect(
+      try told("CREATE TABLE u (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO u VALUES ('x')", by: other).last
+        == "+ u ('x') ('x')")
+    let triggers = try plain.query("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'u'").rows
+    for row in triggers {
+      guard case .text(let name) = row[0] else { continue }
+      try plain.execute("DROP TRIGGER \(try quoted(identifier: name))")
+    }
+    #expect(!triggers.isEmpty)
+    #expect(try told("INSERT INTO u VALUES ('y')").last == "?", "nothing is logged of it any longer")
+    #expect(try told("INSERT INTO u VALUES ('z')", by: other).last == "+ u ('z') ('z')")
+  }
+
   @Test func `two stores that write by turns tell each other everything, once and in order`() async throws {
     let one = try log.open(.on())
     try log.run(one, "CREATE TABLE t (id INTEGER PRIMARY KEY, who, n)")

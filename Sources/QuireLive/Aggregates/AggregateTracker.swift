@@ -5,8 +5,8 @@ import QuireSQLite
 /// Aggregates of a query's rows, by group or all together, updated as rows change.
 ///
 /// A change is evaluated by the old and new values of the columns it reads; its row is removed from one group and added
-/// to another: O(1), without SQL. Statements are run if an extreme value is removed (one look-up, which uses an index
-/// on group and column), and if the query reaches other tables (a few, by key, for the affected rows). All rows are
+/// to another: O(1), without SQL. Statements are run if an extreme value is removed and the next is not known (one
+/// look-up, which uses an index on group and column), and if the query reaches other tables (a few, by key, for the affected rows). All rows are
 /// read again if values were not captured, if a table was altered within a commit, and after a commit of another
 /// process.
 ///
@@ -274,16 +274,17 @@ struct AggregateTracker {
       if wanted.count > Self.mostLookUps { return false }
     }
     for (name, place) in wanted {
-      let found = try extreme(aggregates[place], of: name, on: connection)
-      groups[name]?.states[place].setExtreme(found)
+      let limit = groups[name]?.states[place].extremesWanted ?? 1
+      let found = try extremes(aggregates[place], of: name, limit: limit, on: connection)
+      groups[name]?.states[place].setExtremes(found)
     }
     return true
   }
 
-  /// The query for a group's next extreme value; nil if the aggregate is not an extreme.
-  func extremeQuery(_ aggregate: Aggregate, of name: Value) -> SelectQuery? {
+  /// The query for a group's next extreme values; nil if the aggregate is not an extreme.
+  func extremesQuery(_ aggregate: Aggregate, of name: Value, limit: Int = 1) -> SelectQuery? {
     guard let column = aggregate.column, aggregate.isExtreme else { return nil }
-    var query = select.extreme(of: column, isGreatest: aggregate.function == .maximum)
+    var query = select.extremes(of: column, isGreatest: aggregate.function == .maximum, limit: limit)
     if let group {
       let isInGroup: RowExpression =
         name == .null ? .isNull(.column(group)) : .compare(.equalOrAbsent, .column(group), .literal(name))
@@ -292,13 +293,17 @@ struct AggregateTracker {
     return query
   }
 
-  private mutating func extreme(_ aggregate: Aggregate, of name: Value, on connection: Connection) throws -> Value {
-    guard let query = extremeQuery(aggregate, of: name) else { return .null }
+  private mutating func extremes(
+    _ aggregate: Aggregate, of name: Value, limit: Int, on connection: Connection
+  ) throws -> [Value] {
+    guard let query = extremesQuery(aggregate, of: name, limit: limit) else { return [] }
     queriesRun += 1
     let sql = try query.statement()
     let statement = try connection.statement(sql.text)
     defer { statement.reset() }
     try statement.bind(all: sql.bindings)
-    return try statement.step() ? statement.row.value(0) : .null
+    var values: [Value] = []
+    while try statement.step() { values.append(statement.row.value(0)) }
+    return values
   }
 }

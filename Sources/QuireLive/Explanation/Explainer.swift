@@ -160,7 +160,7 @@ struct Explainer {
   // MARK: Values
 
   func aggregates(_ tracker: AggregateTracker, waking filters: [ChangeFilter]) throws -> LiveExplanation {
-    let extremes = tracker.aggregates.compactMap { tracker.extremeQuery($0, of: 0) }
+    let extremes = tracker.aggregates.compactMap { tracker.extremesQuery($0, of: 0) }
     var reasons = [
       columns.isOwn
         ? "filter and values are read from \(select.table) alone: a change is judged by its values"
@@ -169,7 +169,7 @@ struct Explainer {
           : "it reads \(others) too: rows that a change concerns are asked for by key, as they were and as they are"
     ]
     if tracker.needsMembers { reasons.append("the keys of all rows that count are held: they tell which counted") }
-    if !extremes.isEmpty { reasons.append("a least or greatest value that goes is looked up") }
+    if !extremes.isEmpty { reasons.append("when the least or greatest value goes, the next ones are looked up") }
     var statements = [try Statement(.start, tracker.start(), on: connection, help: filterIndex)]
     if !columns.isOwn {
       statements.append(try Statement(.changed, select.statement(forKeys: []), on: connection, help: referenceIndex))
@@ -187,7 +187,7 @@ struct Explainer {
   private func aggregateCosts(_ tracker: AggregateTracker, hasExtremes: Bool) -> [LiveExplanation.Cost] {
     let words =
       "rows are taken away and added by their values"
-      + (hasExtremes ? "; a look-up for each least or greatest value that goes" : "")
+      + (hasExtremes ? "; a look-up when the least or greatest values that are known are gone" : "")
     if columns.isOwn { return [Cost(table: select.table, statements: 0, words: words)] }
     // Before and after: each path's rows as they were, and all together as they are.
     let paths = tracker.needsValues ? columns.reached.count : 0

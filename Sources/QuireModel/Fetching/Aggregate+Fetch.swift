@@ -15,7 +15,7 @@ extension Fetcher {
     if let column = state.aggregate.column {
       let isExtreme = function == .minimum || function == .maximum
       if isExtreme {
-        select = select.extreme(of: column, isGreatest: function == .maximum)
+        select = select.extremes(of: column, isGreatest: function == .maximum, limit: 1)
       } else {
         select.columns = [column]
       }

@@ -11,7 +11,7 @@ package final class ToManyList {
   }
   /// Changes with every change of the keys.
   private(set) var version: UInt = 0
-  /// Its objects, if it is the list of its context that was read last.
+  /// Its objects, if it is one of the lists of its context that were read last.
   var shown: ShownTargets?
   /// The objects of a list without keys.
   let detached: (any AnyTargetArray)?

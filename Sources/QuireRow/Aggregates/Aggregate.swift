@@ -35,24 +35,24 @@ extension AggregateError: CustomStringConvertible {
 extension _Quire {
   /// The state of an aggregate, to which rows can be added and from which they can be removed.
   ///
-  /// A count stores a number, a sum or average an ``ExactSum``, a minimum or maximum only its value: when that value is
-  /// removed, ``needsExtreme`` requests the next one, which an index finds.
+  /// A count stores a number, a sum or average an ``ExactSum``, a minimum or maximum its ``Extremes``: when these are
+  /// used up, ``needsExtreme`` requests the next ones, which an index finds.
   public struct AggregateState: Sendable {
     package let aggregate: Aggregate
     /// The number of values that are not NULL, or of rows if rows are counted.
     package private(set) var count = 0
     private var sum = ExactSum()
     private var strangers = 0
-    /// The extreme value, or, while it is not known, a bound that no value exceeds.
-    private var bound: Value = .null
-    /// Whether the extreme value was removed and the next is not known: ``setExtreme(_:)`` must be called.
-    package private(set) var needsExtreme = false
+    private var extremes: Extremes
 
-    package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
+    package init(_ aggregate: Aggregate) {
+      self.aggregate = aggregate
+      extremes = Extremes(isLeast: aggregate.function == .minimum)
+    }
 
     /// The state for this many rows, if rows are counted.
     package init(_ aggregate: Aggregate, count: Int) {
-      self.aggregate = aggregate
+      self.init(aggregate)
       self.count = count
     }
 
@@ -67,11 +67,7 @@ extension _Quire {
         case .real(let number): sum.add(number)
         default: strangers += 1
         }
-      case .minimum, .maximum:
-        if count == 1 || isAtLeastAsFar(value) {
-          bound = value
-          needsExtreme = false
-        }
+      case .minimum, .maximum: extremes.add(value, isOnly: count == 1)
       }
     }
 
@@ -86,31 +82,23 @@ extension _Quire {
         case .real(let number): sum.subtract(number)
         default: strangers -= 1
         }
-      case .minimum, .maximum:
-        if count == 0 {
-          bound = .null
-          needsExtreme = false
-        } else if isAtLeastAsFar(value) {
-          needsExtreme = true
-        }
+      case .minimum, .maximum: extremes.remove(value, wasOnly: count == 0)
       }
     }
 
-    /// Sets the extreme value that was requested.
-    package mutating func setExtreme(_ value: Value) {
-      bound = value
-      needsExtreme = false
-    }
+    /// Whether the extreme value was removed and the next is not known: ``setExtremes(_:)`` must be called.
+    package var needsExtreme: Bool { extremes.isNeeded }
 
-    private func isAtLeastAsFar(_ value: Value) -> Bool {
-      let order = value.compare(to: bound)
-      return aggregate.function == .minimum ? order <= 0 : order >= 0
-    }
+    /// The number of extreme values to request.
+    package var extremesWanted: Int { extremes.wanted }
+
+    /// Sets the extreme values that were requested, from the extreme one on; fewer if there are no more.
+    package mutating func setExtremes(_ values: [Value]) { extremes.set(values) }
 
     // MARK: Results
 
     /// The least or greatest value; NULL if there is none.
-    package var extreme: Value { bound }
+    package var extreme: Value { extremes.value }
 
     /// The sum of integers; 0 if there are none.
     package func integerSum() throws(AggregateError) -> Int64 {
@@ -139,14 +127,14 @@ extension _Quire {
 }
 
 extension SelectQuery {
-  /// The row with the least or greatest value of a column, and that value; no row if all values are NULL.
-  package func extreme(of column: ColumnPath, isGreatest: Bool) -> SelectQuery {
+  /// The least or greatest values of a column, one for each row, from the extreme one on; no row if all values are NULL.
+  package func extremes(of column: ColumnPath, isGreatest: Bool, limit: Int) -> SelectQuery {
     var query = self
     let isThere = RowExpression.not(.isNull(.column(column)))
     query.filter = query.filter.map { .and([$0, isThere]) } ?? isThere
     query.columns = [column]
     query.order = [OrderTerm(column, ascending: !isGreatest)]
-    query.limit = 1
+    query.limit = limit
     query.offset = 0
     return query
   }

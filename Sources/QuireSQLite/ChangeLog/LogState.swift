@@ -13,8 +13,9 @@ struct LogState: Equatable {
 
   /// Nil where the file has no log.
   ///
+  /// - Parameter schemas: What is known of the schema, on a connection that shows committed ones alone.
   /// - Throws: ``ChangeLogError/laterVersion(path:version:)``.
-  init?(on connection: Connection) throws {
+  init?(on connection: Connection, knowing schemas: LogSchemas? = nil) throws {
     guard try SchemaReader(connection).hasTable("_quire_log") else { return nil }
     let rows = try connection.query("SELECT version, log, keeps_seconds, keeps_count, trimmed FROM _quire_log").rows
     guard let row = rows.first, case .integer(let version) = row[0] else { return nil }
@@ -24,7 +25,7 @@ struct LogState: Equatable {
     if case .integer(let seconds) = row[2] { keepsSeconds = seconds }
     if case .integer(let count) = row[3] { keepsCount = count }
     if case .integer(let place) = row[4] { trimmed = place } else { trimmed = 0 }
-    isWhole = try LogTables(connection).isWhole()
+    isWhole = try schemas?.schema(of: log, on: connection).isWhole ?? LogTables(connection).isWhole()
   }
 
   static let version: Int64 = 1

@@ -27,7 +27,7 @@ extension Database {
     commits: [ChangeSet], isEnd: Bool
   ) {
     let (log, sets, isEnd) = try read { connection in
-      guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
+      guard let state = try LogState(on: connection, knowing: logSchemas) else { throw ChangeLogError.off(path: path) }
       if state.log != token.log { throw ChangeLogError.otherLog(path: path) }
       if token.place < state.trimmed { throw ChangeLogError.trimmed(missing: token.place + 1...state.trimmed) }
       let end = try LogEnd(of: connection)
@@ -37,7 +37,8 @@ extension Database {
         let there = try token.place == last ? end : LogEnd(at: token.place, on: connection)
         if there.commit != commit { throw ChangeLogError.otherLog(path: path) }
       }
-      let reader = try LogReader(connection: connection, process: process, forms: LogForms(connection, tables))
+      let forms = try logSchemas.schema(of: state.log, on: connection).forms
+      let reader = try LogReader(connection: connection, process: process, forms: forms)
       var (sets, isEnd) = try reader.sets(after: token.place, upTo: bound ?? last, atMost: limit)
       // Rows that change now leave nothing in it.
       if isEnd, !state.isWhole { sets.append(LoggedSet(tables: [], end: end, rowsUnknown: true)) }
@@ -71,7 +72,7 @@ extension Database {
       return token
     }
     return try read { connection in
-      guard let state = try LogState(on: connection) else { throw ChangeLogError.off(path: path) }
+      guard let state = try LogState(on: connection, knowing: logSchemas) else { throw ChangeLogError.off(path: path) }
       return CommitToken(log: state.log, place: max(state.trimmed, place ?? 0))
     }
   }
@@ -81,7 +82,8 @@ extension Database {
     commits: [LoggedCommit], isEnd: Bool
   ) {
     try read { connection in
-      let reader = try LogReader(connection: connection, process: process, forms: LogForms(connection, tables))
+      let forms = try logSchemas.schema(of: token.log, on: connection).forms
+      let reader = try LogReader(connection: connection, process: process, forms: forms)
       var date = try Self.date(
         connection.query(
           "SELECT at FROM _quire_commits WHERE seq <= ? ORDER BY seq DESC LIMIT 1", [.integer(token.place)]

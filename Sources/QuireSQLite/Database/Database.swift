@@ -20,7 +20,8 @@ package final class Database: Sendable {
   let interests = Interests()
   let subscribers = Subscribers()
   let validators = CommitValidators()
-  let tables = ChangedTables()
+  let tables: ChangedTables
+  let logSchemas: LogSchemas
   let readers: ReaderPool
   let positions: Positions
   let copies = RunningCopies()
@@ -50,6 +51,8 @@ package final class Database: Sendable {
   let own = Locked((commits: [LocalCommits](), seen: Int64?.none))
 
   package init(_ configuration: DatabaseConfiguration) throws {
+    tables = ChangedTables()
+    logSchemas = LogSchemas(tables)
     var configuration = configuration
     let given: String
     switch configuration.location {
