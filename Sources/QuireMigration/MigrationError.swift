@@ -68,8 +68,11 @@ public enum MigrationError: Error, Hashable, Sendable {
 }
 
 extension MigrationError {
-  static func utf16(file: String) -> MigrationError {
-    .malformed(file: file, line: 1, reason: "it is in UTF-16. iconv -f UTF-16 -t UTF-8 converts it")
+  /// - Parameter encoding: As iconv calls it.
+  static func encoding(_ encoding: String, file: String) -> MigrationError {
+    .malformed(
+      file: file, line: 1,
+      reason: "it is in \(encoding.prefix(6)). iconv -f \(encoding) -t UTF-8 FILE >NEW converts it")
   }
 
   /// The file that cannot be read or understood.
@@ -263,10 +266,25 @@ extension MigrationFailure: CustomStringConvertible {
     if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: place.text.hasPrefix) {
       return "git could not merge the file here: leave one of the two texts, or both, without these lines"
     }
+    if let command { return command }
     if message.hasPrefix("unrecognized token: \"{"), place.text.contains("{{") {
       return "what stands in {{…}} another program fills in: write the value"
     }
     return nil
+  }
+
+  /// What a line is that is a command of another program, or a comment of one, and not SQL.
+  private var command: String? {
+    let text = place.text.drop { $0 == " " || $0 == "\t" }
+    switch text.first {
+    case "#": return "# begins no comment in SQL: write --"
+    case "\\": return "a command of PostgreSQL's psql, and not SQL: take it out"
+    case "." where message.hasPrefix("near \".\""):
+      return "a command of the sqlite3 program, and not SQL: take it out"
+    case _ where message.hasPrefix("near \"DELIMITER\"") && text.uppercased().hasPrefix("DELIMITER"):
+      return "a command of MySQL's client, and not SQL: take it out, and end statements with ;"
+    default: return nil
+    }
   }
 
   /// What to write in place of a change that ALTER TABLE does not make.

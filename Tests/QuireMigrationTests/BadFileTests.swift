@@ -182,7 +182,8 @@ import Testing
     let error = #expect(throws: MigrationError.self) { try fixture.migrator() }
     #expect(
       error?.description.hasSuffix(
-        "x\u{FFFD}error: all is well\u{FFFD}[2J.sql:1: its name has a control character in it, such as a line end")
+        "x\u{FFFD}error: all is well\u{FFFD}[2J.sql:1: its name has a control character in it, such as a line end: rename it"
+      )
         == true)
   }
 

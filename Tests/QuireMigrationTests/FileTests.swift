@@ -92,7 +92,7 @@ private func file(_ text: String, named name: String = "20261120143005_add_isbn.
 
   @Test func `a NUL byte is an error with its line`() {
     let error = #expect(throws: MigrationError.self) { try file("SELECT 1;\nSELECT '\0';") }
-    #expect(error?.description == "Migrations/20261120143005_add_isbn.sql:2: it contains a NUL byte")
+    #expect(error?.description.hasPrefix("Migrations/20261120143005_add_isbn.sql:2: it contains a NUL byte") == true)
   }
 
   @Test func `comments, blanks and line endings make no other SQL, and literals do`() {

@@ -176,8 +176,10 @@ extension MigrationFile {
       }
     }
     if let nul = text.utf8.firstIndex(of: 0) {
-      if text.utf8.prefix(2).contains(0) { throw .utf16(file: path) }
-      throw .malformed(file: path, line: text.utf8[..<nul].count { $0 == 10 } + 1, reason: "it contains a NUL byte")
+      if let encoding = WideEncoding.name(of: text.utf8) { throw .encoding(encoding, file: path) }
+      throw .malformed(
+        file: path, line: text.utf8[..<nul].count { $0 == 10 } + 1,
+        reason: "it contains a NUL byte, at which SQLite stops reading. tr -d '\\0' <FILE >NEW takes it out")
     }
     return text
   }

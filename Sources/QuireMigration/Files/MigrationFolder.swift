@@ -80,7 +80,12 @@ public enum MigrationFolder {
         let shown = String(String.UnicodeScalarView(name.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
         try unread(
           .malformed(
-            file: join(folder, shown), line: 1, reason: "its name has a control character in it, such as a line end"))
+            file: join(folder, shown), line: 1,
+            reason: "its name has a control character in it, such as a line end: rename it"))
+        continue
+      }
+      if name.unicodeScalars.contains("\u{FFFD}"), !FileManager.default.fileExists(atPath: path) {
+        try unread(.malformed(file: path, line: 1, reason: "its name is not UTF-8, at the sign \u{FFFD}: rename it"))
         continue
       }
       do {
@@ -111,20 +116,31 @@ public enum MigrationFolder {
 
   /// What to do about files in subfolders; empty if there are none.
   private static func skippedFolderHint(in folder: String) -> String {
-    guard let first = skippedFolders(in: folder).first else { return "" }
-    let files = Set((try? FileManager.default.contentsOfDirectory(atPath: join(folder, first))) ?? [])
-    if files.contains("migration.sql") {  // Prisma's
+    let skipped = skippedFolders(in: folder)
+    guard let first = skipped.first else { return "" }
+    func files(_ name: String) -> Set<String> {
+      Set((try? FileManager.default.contentsOfDirectory(atPath: join(folder, name))) ?? [])
+    }
+    if files(first).contains("migration.sql") {
       return """
-        . Prisma's folders are not read.
+        . \(files(first).contains("snapshot.json") ? "Drizzle" : "Prisma")'s folders are not read.
         Copy each one's file out of it:  \(join(first, "migration.sql"))  as  \(first).sql
         """
     }
-    if files.contains("up.sql") {  // Diesel's
-      let name = String(first.filter { $0 != "-" })
-      let copies = ["up.sql", "down.sql"].filter(files.contains).map { "\(join(first, $0))  as  \(name).\($0)" }
+    let dieselFolders = DieselFolder.inOrder(skipped.filter { files($0).contains("up.sql") })
+    if !dieselFolders.isEmpty {
+      let copies = dieselFolders.prefix(2).map { diesel in
+        ["up.sql", "down.sql"].filter(files(diesel.name).contains).map {
+          "\n    \(join(diesel.name, $0))  as  \(diesel.stem).\($0)"
+        }.joined()
+      }
+      let isNumbered = dieselFolders.contains(where: \.isNumbered)
       return """
         . Diesel's folders are not read.
-        Copy each one's files out of it:  \(copies.joined(separator: ", "))
+        Copy each one's files out of it\(isNumbered ? """
+           under new numbers, because Diesel compares its own as texts, without the signs between the digits, \
+          so that ‘10’ runs before ‘2’
+          """ : ""):\(copies.joined())\(dieselFolders.count > 2 ? "\n    …" : "")
         """
     }
     return ". Files in folders below it, such as \(first), are not read"
@@ -149,6 +165,7 @@ public enum MigrationFolder {
         try MigrationFile(path: text.path, text: text.text)
       }
     }
+    try YoyoOrder(texts).check(unread)
     let files = try texts.each(unread) { text throws(MigrationError) in
       try ToolFolder.File(path: text.path, source: text.text)
     }
@@ -197,8 +214,8 @@ public enum MigrationFolder {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw .unreadable(file: path, reason: FileObstacle.reading(path))
     }
+    if let encoding = WideEncoding.name(of: data) { throw .encoding(encoding, file: path) }
     guard let text = String(validating: data, as: UTF8.self) else {
-      if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { throw .utf16(file: path) }
       // The lines before the first malformed byte are those that decode without repair.
       let lines = data.split(separator: 10, omittingEmptySubsequences: false)
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0

@@ -53,7 +53,7 @@ struct ForeignMark: Hashable {
     self.text = String(text.prefix(60)).trimmingEnd
     condition = Self.condition(of: text.lowercased(), words)
     if condition != nil {
-      (tool, isDown) = (["atlas": "Atlas", "only": "mautrix"][words[0]] ?? "Liquibase", true)
+      (tool, isDown) = (["atlas": "Atlas", "only": "mautrix", "this": "Django"][words[0]] ?? "Liquibase", true)
       return
     }
     guard let (tool, isDown) = Self.meaning(of: text.lowercased(), words) else { return nil }
@@ -66,6 +66,13 @@ struct ForeignMark: Hashable {
       return """
         it makes what the files before it make, and would run after them.
         Nothing was run. Move it, or those before it, out of a copy of the folder.
+        """
+    }
+    // Of sqlmigrate, which prints it for RunPython.
+    if text.hasSuffix("this operation cannot be written as sql") {
+      return """
+        Django runs Python there, which the file does not have.
+        Nothing was run. Write in SQL what it does; if that is nothing in this database, take the line out.
         """
     }
     // Of dbutil, by which the bridges for Matrix migrate.

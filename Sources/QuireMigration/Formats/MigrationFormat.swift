@@ -195,6 +195,23 @@ extension MigrationName {
     return names.contains { $0.kind == .undo && $0.version.map(versions.contains) == true }
   }
 
+  /// Why a file beside those of Flyway cannot be left out, though it has no number: Flyway would run it.
+  static func reasonOnlyFlyway(runs path: String) -> String? {
+    let name = path.split(separator: "/").last ?? ""
+    if name.firstMatch(of: /^B[0-9][0-9._]*__/) != nil {
+      return """
+        Flyway runs it in a new database in place of all files up to its number.
+        Nothing was run. In a copy of the folder, name it with V and take out those before it.
+        """
+    }
+    let moments = /^(before|after)(Each|Connect|Migrate|Repeatables|Undo|Versioned)\w*\.sql$/
+    guard name.firstMatch(of: moments) != nil else { return nil }
+    return """
+      Flyway runs it beside each migration or each run, and nothing else does.
+      Nothing was run. Move it out of the folder, and what it must do into a numbered file.
+      """
+  }
+
   private static func names(_ name: Substring, _ kinds: Set<String>) -> Bool {
     name.split(separator: ".").dropFirst().contains { kinds.contains($0.lowercased()) }
   }

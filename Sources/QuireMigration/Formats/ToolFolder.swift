@@ -61,6 +61,11 @@ struct ToolFolder {
         asksForNoTransaction: SQLWords.asksForNoTransaction(file.text))
     case (.dbmate, .number), (.goose, .number): return try marked(file)
     case (.plain, .number): return try plain(file)
+    case (.flyway, .other):
+      if let reason = MigrationName.reasonOnlyFlyway(runs: file.path) {
+        throw .malformed(file: file.path, line: 1, reason: reason)
+      }
+      return nil
     default: return nil
     }
   }
@@ -158,6 +163,10 @@ struct ToolFolder {
     if let mark = ForeignMark.all(in: up).first(where: \.isDown) { throw mark.refusal(of: file.path, canBeOwn: false) }
     let up = SQLStatements(up).withoutTransactions()
     let undo = undo.map { SQLStatements($0).withoutTransactions() }
+    let asksForNoTransaction =
+      asksForNoTransaction
+      || file.text.contains("no-transaction")
+        && MigrationText(name: file.path, sql: file.text).directives.contains(.noTransaction)
     let isAlone = asksForNoTransaction && SQLStatements(up).contains(where: \.needsNoTransaction)
     return MigrationFile(
       version: version, title: file.name.title.isEmpty ? Self.firstComment(of: up) : file.name.title, path: file.path,
