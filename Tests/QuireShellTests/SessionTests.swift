@@ -150,6 +150,37 @@ import Testing
     #expect(middle.range == 12..<18 && middle.candidates.map(\.text).contains("`select`"), "\(middle)")
   }
 
+  @Test func `in SQL the tables of the whole statement count, and behind a period the one that it names`() throws {
+    let session = try Library(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, author INT);
+      CREATE TABLE "odd ""one" (id INTEGER PRIMARY KEY, nature TEXT, "a b" TEXT);
+      """
+    ).session()
+    for (before, after, names) in [
+      ("select b.", " from book b", ["id", "title", "author"]), ("select b.t", " from author a, book as b", ["title"]),
+      ("select book.", " from book join author", ["id", "title", "author"]),
+      ("select author.", " from book join author", ["id", "name"]), ("select a.n", " from \"author\" a", ["name"]),
+      ("select o.n", " from \"odd \"\"one\" o", ["nature"]), ("select n", " from author", ["name"]),
+      ("select 1 from book; select n", " from author; select nature from \"odd \"\"one\"", ["name"]),
+      ("select x.n", " from author", ["name"]), ("update book set t", " where id = 1", ["title"]),
+      ("select \"na", " from author", ["\"name\""]), ("select * from \"od", "", ["\"odd \"\"one\""]),
+      ("select * from \"odd \"\"o", "", ["\"odd \"\"one\""]), ("select \"a ", " from \"odd \"\"one\"", ["\"a b\""]),
+      ("select o.\"a", " from \"odd \"\"one\" o", ["\"a b\""]), ("select * from [boo", "", ["\"book\""]),
+    ] {
+      let found = session.completions(before + after, at: before.utf8.count)
+      #expect(found.candidates.map(\.text).starts(with: names), "\(before)|\(after): \(found.candidates.map(\.text))")
+      #expect(!before.hasSuffix(".") || found.candidates.count == names.count, "\(before)|\(after)")
+    }
+    for comment in ["-- au", "select 1 -- au"] {
+      #expect(session.completions(comment, at: comment.utf8.count).candidates.isEmpty)
+    }
+    #expect(!session.completions("select 1 -- au\nfrom au", at: 22).candidates.isEmpty)
+    // What is text in the model language is not a name.
+    #expect(session.completions("Book where title = \"na", at: 22).candidates.isEmpty)
+  }
+
   @Test func `inside a text nothing is completed, and in the middle of a word the whole word`() {
     for text in ["Book where author.name = \"L", "select * from book where title = '", "Book /* ti"] {
       #expect(session.completions(text, at: text.utf8.count).candidates.isEmpty, "\(text)")

@@ -24,13 +24,16 @@ public struct InputCompletions: Hashable, Sendable {
 extension ShellSession {
   /// Names and words that are possible at a position; follows paths: after `author.` those of the author.
   ///
-  /// There are none inside a text. In the middle of a word they replace the whole word where they continue it.
+  /// There are none inside a text or comment. In SQL the tables of the whole statement count, also those behind the
+  /// position; behind `x.` only the columns of the table that `x` is. In the middle of a word they replace the whole word where they continue it.
   ///
   /// - Parameter place: A byte offset.
   nonisolated public func completions(_ text: String, at place: Int) -> InputCompletions {
     let bytes = Array(text.utf8)
     let place = min(max(place, 0), bytes.count)
-    let found = completions(behind: String(decoding: bytes[..<place], as: UTF8.self))
+    let found = completions(
+      behind: String(decoding: bytes[..<place], as: UTF8.self), before: String(decoding: bytes[place...], as: UTF8.self)
+    )
     let rest = bytes[place...].prefix { byte in
       switch byte {
       case 48...57, 65...90, UInt8(ascii: "_"), 97...122, 128...255: true
@@ -44,15 +47,17 @@ extension ShellSession {
     return continuing.isEmpty ? found : InputCompletions(range: range, candidates: continuing)
   }
 
-  nonisolated private func completions(behind before: String) -> InputCompletions {
+  nonisolated private func completions(behind before: String, before after: String) -> InputCompletions {
     let models = self.models
     let reader = InputReader(models: models)
     if case .command(let name, let argument, let sign) = reader.kind(of: before) {
       return Completer.command(before, name, argument, sign, models)
     }
-    let completer = Completer(text: before, models: models)
+    let completer = Completer(text: before, after: after, models: models)
+    let kind = reader.kind(of: before)
+    if case .sql = kind, completer.isInQuotedName { return completer.sql }
     if completer.isInText { return completer.none }
-    switch reader.kind(of: before) {
+    switch kind {
     case .sql where completer.hasOnlyOneWord: return completer.beginnings
     case .sql: return completer.sql
     case .verb(.live, let start), .verb(.sql, let start), .verb(.explain, let start), .verb(.count, let start):
@@ -73,16 +78,33 @@ struct Completer {
   private let prefix: String
   private let range: Range<Int>
 
-  /// Whether the text ends in a literal that is not closed.
+  /// Whether the text ends in a comment, or in a literal that is not closed.
   let isInText: Bool
+  /// Whether it ends in quotes that are not closed and that enclose a name in SQL.
+  let isInQuotedName: Bool
+  private let scope: SQLScope
 
-  init(text: String, models: FileModels) {
+  /// - Parameter after: What follows the position.
+  init(text: String, after: String, models: FileModels) {
     self.models = models
-    isInText = Self.endsInText(text)
+    let open = SQLTokens.last(of: text)
+    isInText = Self.isText(open)
+    isInQuotedName = open?.token.kind == .quotedName && open?.token.isOpen == true
+    let end = text.utf8.count
+    var closed = text
+    if let open, isInQuotedName, after.first?.isLetter != true {
+      // The name ends at the position, unless the rest of it stands behind.
+      let quote = open.bytes[open.token.range.lowerBound]
+      closed.unicodeScalars.append(quote == UInt8(ascii: "[") ? "]" : Unicode.Scalar(quote))
+    }
+    scope = SQLScope(closed + after, at: end, models)
     var tokens = Tokenizer.tokens(of: text)
     tokens.removeLast()
-    let end = text.utf8.count
-    if let last = tokens.last, last.range.upperBound == end, case .word(let word) = last.kind {
+    if let open, isInQuotedName {
+      prefix = String(decoding: open.bytes[(open.token.range.lowerBound + 1)...], as: UTF8.self)
+      range = open.token.range
+      tokens.removeAll { $0.range.lowerBound >= open.token.range.lowerBound }
+    } else if let last = tokens.last, last.range.upperBound == end, case .word(let word) = last.kind {
       prefix = word
       range = last.range
       tokens.removeLast()
@@ -93,12 +115,11 @@ struct Completer {
     self.tokens = tokens
   }
 
-  private static func endsInText(_ text: String) -> Bool {
-    var tokens = SQLTokens(text)
-    var last: SQLTokens.Token?
-    while let token = tokens.next() { last = token }
-    guard let last, last.isOpen else { return false }
-    return last.kind != .quotedName || tokens.bytes[last.range.lowerBound] == UInt8(ascii: "\"")
+  private static func isText(_ last: (token: SQLTokens.Token, bytes: [UInt8])?) -> Bool {
+    guard let (last, bytes) = last else { return false }
+    if last.kind == .lineComment { return true }
+    guard last.isOpen else { return false }
+    return last.kind != .quotedName || bytes[last.range.lowerBound] == UInt8(ascii: "\"")
   }
 
   var none: InputCompletions { InputCompletions(range: range.upperBound..<range.upperBound, candidates: []) }
@@ -134,16 +155,17 @@ struct Completer {
   }
 
   var sql: InputCompletions {
-    let tables = models.all.map { (Self.inSQL($0.table), $0.kind == .view ? "view" : "table") }
-    let named = Set(tokens.compactMap { if case .word(let word) = $0.kind { word.lowercased() } else { nil } })
-    let used = models.all.filter { named.contains($0.table.lowercased()) }
+    let name = isInQuotedName ? Self.inQuotes : Self.inSQL
+    let tables = models.all.map { (name($0.table), $0.kind == .view ? "view" : "table") }
+    let used = scope.qualified.map { [$0] } ?? scope.tables
     let columns = (used.isEmpty ? models.all : used).flatMap { model in
-      model.columns.map { (Self.inSQL($0.column), "\(model.table) \($0.type)") }
+      model.columns.map { (name($0.column), "\(model.table) \($0.type)") }
     }
     if tokens.last?.isSign(".") == true { return made(columns) }
     if ["from", "join", "into", "update", "table"].contains(where: { tokens.last?.isWord($0) == true }) {
       return made(tables)
     }
+    if isInQuotedName { return made(columns + tables) }
     return made(
       columns + tables + sqlKeywords.sorted().map { ($0, "") }
         + SQLiteFunctions.names.sorted().map { ($0 + "(", "function") })
@@ -248,8 +270,10 @@ struct Completer {
   private static func inSQL(_ name: String) -> String {
     let tokens = Array(SQLTokens(name))
     let isWord = tokens.count == 1 && tokens[0].kind == .word && !sqlKeywords.contains(name.uppercased())
-    return isWord ? name : (try? quoted(identifier: name)) ?? name
+    return isWord ? name : inQuotes(name)
   }
+
+  private static func inQuotes(_ name: String) -> String { (try? quoted(identifier: name)) ?? name }
 
   private var questions: [(String, String)] {
     [("any(", "of a list"), ("none(", "of a list"), ("all(", "of a list"), ("count(", "of a list"), ("not", "")]
