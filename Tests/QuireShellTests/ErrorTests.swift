@@ -28,4 +28,24 @@ import Testing
     #expect(made.components(separatedBy: "\n› ").count >= 100)
     #expect(!made.contains("no failure") && !made.contains("another error"))
   }
+
+  @Test func `a name that only a view or trigger of the file has is explained by that one`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE "old one" (a);
+      CREATE VIEW v AS SELECT a FROM "old one";
+      CREATE VIEW w AS SELECT * FROM v;
+      CREATE TABLE t (id INTEGER PRIMARY KEY, x);
+      CREATE TABLE log (x);
+      CREATE TRIGGER added AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.x); END;
+      DROP TABLE "old one"; DROP TABLE log;
+      """)
+    let session = try library.writing()
+    for query in ["select * from v;", "select * from w;", "select 1 from t where x in (select a from v);"] {
+      let failure = await session.failure(query)
+      #expect(failure.contains("the view v of the file uses it: it has gone, or its name was changed"), "\(failure)")
+    }
+    #expect(await session.failure("insert into t values (1, 2);").contains("the trigger added of the file uses it"))
+    #expect(await !session.failure("select * from nothing_at_all;").contains("of the file"))
+  }
 }

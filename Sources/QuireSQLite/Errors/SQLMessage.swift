@@ -7,7 +7,8 @@ package enum SQLMessage {
     for start in ["no such column: ", "no such table: ", "no such index: ", "no such view: ", "no column named "] {
       guard let range = message.firstRange(of: start) else { continue }
       let name = message[range.upperBound...].split(separator: ".").last.map(String.init)
-      return name.map { SQLTokens.name($0) }
+      // A name that is not in quotes here goes on behind its blanks: `no such table: main.old one`.
+      return name.map { name in name.first.map { "\"'`[".contains($0) } == true ? SQLTokens.name(name) : name }
     }
     if let range = message.firstRange(of: "unknown column \"") {
       return String(message[range.upperBound...].prefix { $0 != "\"" })

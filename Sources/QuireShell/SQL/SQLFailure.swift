@@ -10,6 +10,8 @@ struct SQLFailure {
   let file: String
   /// Names of tables, columns and indexes.
   let names: () -> [String]
+  /// The views and triggers whose text has a name, such as `view v`.
+  var users: (_ name: String) -> [String] = { _ in [] }
   /// What was being done when it failed.
   var work = Work.reading
   /// How long it took to fail, if that is known.
@@ -77,7 +79,7 @@ struct SQLFailure {
       if error.message == "incomplete input", let end = last?.range.upperBound {
         return ShellFailure(error.message, at: end..<end)
       }
-      return ShellFailure(error.message, hint: Self.hint(ofMissing: error.message))
+      return ShellFailure(error.message, hint: Self.hint(ofMissing: error.message) ?? name.flatMap(hint(ofUsers:)))
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
     let hint = hint(error, name, tokens.text(of: best))
@@ -99,6 +101,15 @@ struct SQLFailure {
     }
     return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
       + "and here it is not there"
+  }
+
+  /// For a name that only the file's own definitions have.
+  private func hint(ofUsers name: String) -> String? {
+    let users = users(name)
+    guard let first = users.first else { return nil }
+    let all = users.prefix(3).joined(separator: ", ") + (users.count > 3 ? " …" : "")
+    return "\(printable(all)) of the file \(users.count == 1 ? "uses" : "use") it: it has gone, or its name was "
+      + "changed, since \(printable(first)) was made"
   }
 
   /// The keyword that was probably meant; nil for one that is written right.

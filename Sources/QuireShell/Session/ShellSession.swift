@@ -245,8 +245,19 @@ public actor ShellSession {
     let names = { (try? SchemaReader(connection).names()) ?? [] }
     var failure = SQLFailure(
       input: input, file: source.path, names: names, work: work, elapsed: ContinuousClock.now - begun)
+    failure.users = { Self.definitions(using: $0, in: connection) }
     failure.hasEndedTransaction = wasInTransaction && connection.isAutocommit
     return failure.explained(error, source.watch)
+  }
+
+  /// The views and triggers of the file whose text has the name, such as `view v`.
+  private static func definitions(using name: String, in connection: Connection) -> [String] {
+    let objects = (try? SchemaReader(connection).objects(mentioning: name.lowercased())) ?? []
+    return objects.filter { object in
+      guard object.kind == .view || object.kind == .trigger, let sql = object.sql else { return false }
+      let tokens = SQLTokens(sql)
+      return tokens.contains { SQLName(tokens.name(of: $0)) == SQLName(name) }
+    }.map { "the \($0.kind.rawValue) \($0.name)" }
   }
 
   /// Records the work from now on, for the message if it fails.
