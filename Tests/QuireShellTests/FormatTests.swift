@@ -197,6 +197,30 @@ import Testing
     #expect(shown > 4 && lines.last?.hasSuffix("\(1000 - shown) columns more (-f line)") == true, "\(lines)")
   }
 
+  @Test func `of a text that is much longer than the line only the beginning is looked at`() async throws {
+    let longest = Locked(0)
+    let bytes = Locked(Data())
+    var style = AnswerStyle()
+    (style.isTerminal, style.columns) = (true, 40)
+    style.width = { text in
+      longest.withLock { $0 = max($0, text.utf8.count) }
+      return text.count
+    }
+    let output = RowOutput(.table, style: style) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    let library = try Library("CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t (x) VALUES ('short')")
+    let query = """
+      SELECT id, x FROM t UNION ALL SELECT 2, replace(hex(zeroblob(100000)), '00', 'é日' || char(10))
+      UNION ALL SELECT 3, CAST(x'ff' || zeroblob(100000) AS TEXT)
+      """
+    try await library.session().run(query, to: output) { _ in }
+    let lines = String(decoding: bytes.withLock { $0 }, as: UTF8.self).split(separator: "\n")
+    #expect(longest.withLock { $0 } < 20_000)
+    #expect(lines.count == 5 && lines[1] == " 1  short" && lines.allSatisfy { $0.count <= 40 }, "\(lines)")
+    #expect(lines[2].hasPrefix(" 2  é日␊é日␊") && lines[2].hasSuffix("…") && lines[3].hasPrefix(" 3  \u{FFFD}␀␀"))
+    let whole = String(repeating: "x", count: 10_000)
+    #expect(ShownCell(.text(whole), limit: nil).text == whole && ShownCell(.text("abc"), limit: 2).text == "abc")
+  }
+
   @Test func `on a narrow terminal there is a text beside the numbers`() async throws {
     let bytes = Locked(Data())
     var style = AnswerStyle()

@@ -60,6 +60,22 @@ public struct ShownCell: Hashable, Sendable {
   }
 }
 
+extension ShownCell {
+  /// As `init(_:)`, but of a text that is much longer than `limit` only the beginning, for where the end is not shown: a
+  /// text of millions of bytes takes no longer than a short one.
+  package init(_ value: SQLValue, limit: Int?) {
+    // Each sign has up to four bytes.
+    let count = 2 * max(limit ?? 0, 512)
+    switch value {
+    case .text(let string) where limit != nil && string.utf8.count > 4 * count:
+      self.init(.text(String(string.unicodeScalars.prefix(count)) + "…"))
+    case .malformedText(let data) where limit != nil && data.count > 4 * count:
+      self.init(.text(String(decoding: data.prefix(count), as: UTF8.self) + "…"))
+    default: self.init(value)
+    }
+  }
+}
+
 extension CellRow {
   /// All its cells, kept.
   var values: [Value] { (0..<cellCount).map { index in withCell(index) { Value($0) } } }

@@ -27,7 +27,7 @@ struct TableWriter: AnswerWriter {
 
   mutating func write(_ row: some CellRow, to bytes: inout ByteBuffer) {
     count += 1
-    let cells = row.values.map { ShownCell($0) }
+    let cells = row.values.map { ShownCell($0, limit: style.columns) }
     if let widths { return put(cells, widths, &bytes) }
     waiting.append(cells)
     if waiting.count == Self.sampleSize { begin(&bytes) }

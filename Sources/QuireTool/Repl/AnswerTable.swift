@@ -15,6 +15,8 @@ struct AnswerTable: Sendable {
   private let alignsRight: [Bool]
   /// How the columns and the row number fit into the width; nil if there is no width.
   private let fit: ColumnFit?
+  /// The longest line; nil for any.
+  private let width: Int?
   /// Rows looked at for their widths, at either end.
   private static let sampled = 500
 
@@ -23,8 +25,11 @@ struct AnswerTable: Sendable {
   init(_ answer: Answer, width: Int? = nil, paint: Paint = Paint(usesColor: false)) {
     self.answer = answer
     self.paint = paint
+    self.width = width
     names = ["#"] + answer.columns.map { printable($0) }
-    let sample = (answer.rows.prefix(Self.sampled) + answer.rows.suffix(Self.sampled)).map { $0.map(ShownCell.init) }
+    let sample = (answer.rows.prefix(Self.sampled) + answer.rows.suffix(Self.sampled)).map { row in
+      row.map { ShownCell($0, limit: width) }
+    }
     alignsRight =
       [true]
       + answer.columns.indices.map { column in
@@ -50,7 +55,7 @@ struct AnswerTable: Sendable {
 
   /// The header and the lines of these rows.
   func lines(in range: Range<Int>) -> [String] {
-    let rows = range.map { answer.rows[$0].map(ShownCell.init) }
+    let rows = range.map { answer.rows[$0].map { ShownCell($0, limit: width) } }
     let needed = Self.widened(widths, by: rows)
     let widths = fit?.fitted(needed, fixed: 1) ?? needed
     return [line(names.map { ($0, .bold) }, widths)]
