@@ -47,20 +47,20 @@ public struct Tool: Sendable {
     pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
     let command: @MainActor () async -> Void = {
       let terminal = Terminal.standard(environment: .process)
-      // There is the program's own path at least; Swift reads them from /proc.
-      guard let program = CommandLine.arguments.first, !program.isEmpty else {
+      guard let arguments = Self.words(CommandLine.arguments, or: { InputFile.contents(of: "/proc/self/cmdline") })
+      else {
         terminal.printError("the program's arguments cannot be read, because /proc is not mounted. Nothing was done.")
         exit(ExitStatus.usage.rawValue)
       }
       // Swift has this character in the place of bytes that are not UTF-8.
-      if CommandLine.arguments.contains(where: { $0.contains("\u{FFFD}") }),
+      if arguments.contains(where: { $0.contains("\u{FFFD}") }),
         let words = InputFile.contents(of: "/proc/self/cmdline"),
         String(validating: words, as: UTF8.self) == nil
       {
         terminal.printError("an argument is not UTF-8. Nothing was done.")
         exit(ExitStatus.usage.rawValue)
       }
-      exit(await run(Array(CommandLine.arguments.dropFirst()), terminal, .process, true))
+      exit(await run(Array(arguments.dropFirst()), terminal, .process, true))
     }
     if #available(macOS 26, *) {
       Task.immediate(operation: command)
@@ -68,6 +68,18 @@ public struct Tool: Sendable {
       Task(operation: command)
     }
     dispatchMain()
+  }
+
+  /// What the program was started with, its own path first; nil if that cannot be found out.
+  ///
+  /// Swift finds the words behind those of the environment, and none if a library that was loaded before the program, such as
+  /// libfaketime, has put that elsewhere.
+  ///
+  /// - Parameter file: What Linux keeps of them, with a NUL behind each.
+  static func words(_ found: [String], or file: () -> Data?) -> [String]? {
+    if found.first?.isEmpty == false { return found }
+    let kept = file()?.split(separator: 0, omittingEmptySubsequences: false).dropLast() ?? []
+    return kept.first?.isEmpty == false ? kept.map { String(decoding: $0, as: UTF8.self) } : nil
   }
 
   /// Runs the command that `arguments` (without the program's path) name, on the caller's actor, which a command keeps

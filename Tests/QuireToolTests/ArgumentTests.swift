@@ -1,5 +1,7 @@
-import QuireTool
+import Foundation
 import Testing
+
+@testable import QuireTool
 
 /// Says back what it was given.
 private let echo = Command(
@@ -143,5 +145,13 @@ private let tool = Tool("tool", version: "1.2.3", "is a tool", commands: [echo, 
     #expect(await tool.ran("fail", "--color=always").error.hasPrefix("\u{1B}[31merror:\u{1B}[0m "))
     #expect(await tool.ran("--color", "never", "fail", usesColor: true).error.hasPrefix("error: "))
     #expect(await tool.ran("fail", "--color", "sometimes").status == 2)
+  }
+
+  @Test func `words that Swift does not find are read from what Linux keeps of them`() {
+    #expect(Tool.words(["quire", "help"], or: { nil }) == ["quire", "help"])
+    for found in [[], [""]] {
+      #expect(Tool.words(found, or: { Data("quire\0query\0\0a b\0".utf8) }) == ["quire", "query", "", "a b"])
+      for kept in [nil, Data(), Data("\0".utf8)] { #expect(Tool.words(found, or: { kept }) == nil) }
+    }
   }
 }
