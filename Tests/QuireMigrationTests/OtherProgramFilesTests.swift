@@ -126,6 +126,10 @@ import Testing
     #expect(diesel(["1_a", "2_b", "10_c"]) == ["1_a 0001_a", "10_c 0002_c", "2_b 0003_b"])
     #expect(
       diesel(["2024-1-1_a", "2024-1-10_b", "2024-1-2_c"]).map { $0.suffix(6) } == ["0001_a", "0002_b", "0003_c"])
+    #expect(
+      diesel(["2024-03-13_c", "2024-03-06-170000_b", "2024-03-06-160000_a"]) == [
+        "2024-03-06-160000_a 20240306160000_a", "2024-03-06-170000_b 20240306170000_b", "2024-03-13_c 20240313000000_c",
+      ])
     #expect(diesel(["first", "second"]) == ["first 0001_first", "second 0002_second"])
     #expect(diesel(["99999999999999999999_a"]) == ["99999999999999999999_a 0001_a"])
     #expect(diesel(["7_a"]) == ["7_a 7_a"] && diesel([]) == [])
@@ -141,7 +145,7 @@ import Testing
     #expect(
       refusal().hasSuffix(
         """
-        so that ‘10’ runs before ‘2’:
+        ‘20240313’ runs behind ‘20240306170000’, and ‘10’ before ‘2’:
             1_a/up.sql  as  0001_a.up.sql
             1_a/down.sql  as  0001_a.down.sql
             10_c/up.sql  as  0002_c.up.sql

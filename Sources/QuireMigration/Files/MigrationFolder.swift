@@ -129,18 +129,22 @@ public enum MigrationFolder {
     }
     let dieselFolders = DieselFolder.inOrder(skipped.filter { files($0).contains("up.sql") })
     if !dieselFolders.isEmpty {
-      let copies = dieselFolders.prefix(2).map { diesel in
+      // The first one, and the first whose number changes.
+      let isNumbered = dieselFolders.contains(where: \.isNumbered)
+      let shown = [dieselFolders.first] + [dieselFolders.dropFirst().first { $0.isNumbered == isNumbered }]
+      let copies = shown.compactMap { $0 }.map { diesel in
         ["up.sql", "down.sql"].filter(files(diesel.name).contains).map {
           "\n    \(join(diesel.name, $0))  as  \(diesel.stem).\($0)"
         }.joined()
       }
-      let isNumbered = dieselFolders.contains(where: \.isNumbered)
+      let why = """
+         under these numbers. Diesel compares its own as texts, without the signs between the digits: \
+        ‘20240313’ runs behind ‘20240306170000’, and ‘10’ before ‘2’
+        """
       return """
         . Diesel's folders are not read.
-        Copy each one's files out of it\(isNumbered ? """
-           under new numbers, because Diesel compares its own as texts, without the signs between the digits, \
-          so that ‘10’ runs before ‘2’
-          """ : ""):\(copies.joined())\(dieselFolders.count > 2 ? "\n    …" : "")
+        Copy each one's files out of it\(isNumbered ? why : ""):\(copies.joined())\
+        \(dieselFolders.count > copies.count ? "\n    …" : "")
         """
     }
     return ". Files in folders below it, such as \(first), are not read"

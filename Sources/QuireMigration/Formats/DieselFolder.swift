@@ -9,25 +9,37 @@ struct DieselFolder: Hashable {
 
   /// The folders in the order in which Diesel runs them: that of their versions, compared as texts.
   ///
-  /// Where their numbers have another order, or none, each gets a new one.
+  /// Where their numbers have another order, the short ones get zeros at their end: `20240313` runs behind
+  /// `20240306170000`. If that does not help, or some have no number, each gets a new one.
   static func inOrder(_ names: [String]) -> [DieselFolder] {
     let parts = names.map { name in
       let cut = name.firstIndex(of: "_") ?? name.endIndex
-      return (name: name, version: String(name[..<cut].filter { $0 != "-" }), rest: name[cut...])
+      return (name: name, version: String(name[..<cut].filter { $0 != "-" }), rest: String(name[cut...]))
     }.sorted { ($0.version, $0.name) < ($1.version, $1.name) }
-    let numbers = parts.map { part in part.version.allSatisfy { ("0"..."9").contains($0) } ? Int64(part.version) : nil }
-    let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { first, next in
-      first.flatMap { first in next.map { first < $0 } } ?? false
+    func folders(_ numbers: [String]) -> [DieselFolder] {
+      zip(parts, numbers).map { part, number in
+        let rest = part.rest.isEmpty ? "_" + part.version : part.rest
+        return DieselFolder(name: part.name, stem: number + rest, isNumbered: number != part.version)
+      }
     }
-    if isInOrder, numbers.first != .some(nil) {
-      return parts.map { DieselFolder(name: $0.name, stem: $0.version + $0.rest, isNumbered: false) }
+    let versions = parts.map(\.version)
+    if isInOrder(versions) { return folders(versions) }
+    let longest = versions.map(\.count).max() ?? 0
+    let padded = versions.map { $0 + String(repeating: "0", count: longest - $0.count) }
+    if isInOrder(padded) { return folders(padded) }
+    let digits = max(4, "\(parts.count)".count)
+    return folders(
+      parts.indices.map { place in
+        let number = "\(place + 1)"
+        return String(repeating: "0", count: digits - number.count) + number
+      })
+  }
+
+  /// Whether these are numbers, each greater than the one before it.
+  private static func isInOrder(_ versions: [String]) -> Bool {
+    let numbers = versions.compactMap { version in
+      version.allSatisfy { ("0"..."9").contains($0) } ? Int64(version) : nil
     }
-    let digits = "\(parts.count)".count
-    return parts.enumerated().map { place, part in
-      let number = "\(place + 1)"
-      let padded = String(repeating: "0", count: max(4, digits) - number.count) + number
-      return DieselFolder(
-        name: part.name, stem: padded + (part.rest.isEmpty ? "_" + part.version : String(part.rest)), isNumbered: true)
-    }
+    return numbers.count == versions.count && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
   }
 }
