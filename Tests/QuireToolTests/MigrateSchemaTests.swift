@@ -97,6 +97,28 @@ import Testing
     #expect(await migrate("check").error.contains("SQLite makes this table itself: leave the statement out"))
   }
 
+  @Test func `what SQLite's shell prints of a full-text index can be begun from`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let parts = ["data", "idx", "content", "docsize", "config"].map {
+      "CREATE TABLE IF NOT EXISTS 'my search_\($0)'(id INTEGER PRIMARY KEY, x);\n"
+    }
+    let script = """
+      CREATE VIRTUAL TABLE "my search" USING fts5(name)
+      /* "my search"(name) */;
+      \(parts.joined())CREATE TABLE IF NOT EXISTS notes_data(a);
+
+      """
+    try Data(script.utf8).write(to: URL(filePath: path + "/old.sql"))
+    let new = await migrate("new", "begin", "--from", path + "/old.sql")
+    #expect(new.status == 0 && new.output.contains("notes_data"), "\(new)")
+    #expect(!new.output.contains("search_data"), "\(new)")
+    #expect(await migrate("diff", path + "/old.sql", "files").output.hasPrefix("no difference"))
+    // The names are refused where nothing has made the tables.
+    try Data(parts.joined().utf8).write(to: URL(filePath: path + "/parts.sql"))
+    #expect(await migrate("diff", path + "/parts.sql", "files").output.contains("my search_data"))
+  }
+
   @Test func `files that begin from another program's tables are told how to begin`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260101000000_a.sql")
