@@ -355,6 +355,28 @@ import Testing
     #expect(context.model(for: id) === eden)
   }
 
+  @Test func `a decoded identifier equals that of its row while several containers have the file open`() throws {
+    func again(_ id: PersistentIdentifier) throws -> PersistentIdentifier {
+      try JSONDecoder().decode(PersistentIdentifier.self, from: try JSONEncoder().encode(id))
+    }
+    let (file, other) = (try TemporaryFile(), try TemporaryFile())
+    let first = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let second = try ModelContainer(for: Volume.self, Writer.self, url: file.url)
+    let (context, beside) = (ModelContext(first), ModelContext(second))
+    context.insert(Volume("Eden"))
+    try context.save()
+    let (here, there) = (try context.volume("Eden"), try beside.volume("Eden"))
+    let id = try again(here.persistentModelID)
+    #expect(id == here.persistentModelID && id == there.persistentModelID)
+    #expect(Set([id, try again(there.persistentModelID), here.persistentModelID]).count == 1)
+    #expect(context.model(for: id) === here && beside.model(for: id) === there)
+    #expect(beside.registeredModel(for: id) as Volume? === there)
+    // Of two files, it may mean either.
+    let elsewhere = try ModelContainer(for: Writer.self, Volume.self, url: other.url)
+    #expect(try again(here.persistentModelID) != here.persistentModelID)
+    #expect(try ModelContext(elsewhere).fetchCount(FetchDescriptor<Volume>()) == 0)
+  }
+
   @MainActor @Test func `a decoded identifier means the store in use, also before others have closed their files`()
     throws
   {

@@ -11,8 +11,8 @@ import QuireSQLite
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store
 /// that has such a model: the one whose container, or a context of it, is referenced and not closed. If there is none
-/// yet, or several, the identifier belongs to whichever store it is used with, and does not equal any object's
-/// identifier. The format of older versions, with the file's path, is decoded too. A
+/// yet, or there are several of different files, the identifier belongs to whichever store it is used with, and does
+/// not equal any object's identifier. The format of older versions, with the file's path, is decoded too. A
 /// temporary one is encoded for this run of the program: elsewhere, decoding it is an error.
 public struct PersistentIdentifier: Hashable, Sendable {
   // Compared first: what is behind the place of another container is looked up for one key only.
@@ -222,8 +222,8 @@ final class StoreRegistry: Sendable {
     }
   }
 
-  /// The numbers in the store at that path, otherwise in the only store that has such a model, otherwise without a
-  /// store.
+  /// The numbers in the store at that path, otherwise in the first store of the only file that has such a model,
+  /// otherwise without a store.
   ///
   /// Nil if the name is not a valid model name, or if too many unknown names have been decoded.
   func numbers(ofEntity name: String, in path: String?) -> (store: UInt32, entity: UInt32)? {
@@ -235,7 +235,10 @@ final class StoreRegistry: Sendable {
         if store.name == path { return (number, UInt32(index)) }
         found.append((number, UInt32(index)))
       }
-      if found.count == 1 { return found[0] }
+      // Several containers of one file have one row for it: whichever of them it is of, its identifiers are equal.
+      if let first = found.first, found.allSatisfy({ stores.open[$0.store]?.name == stores.open[first.store]?.name }) {
+        return first
+      }
       if let known = stores.unplaced[name] { return (0, known) }
       // Names come from outside, so the number of unknown ones is limited.
       guard stores.unplaced.count < 10_000 else { return nil }
