@@ -158,8 +158,10 @@ let refusedSources: [String] = [
     var plain: Plain  // ✗ 'property' is unavailable: this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient
     var maybe: Plain?  // ✗ 'property' is unavailable: this type can't be stored
     var many = [Plain]()  // ✗ 'property' is unavailable: this type can't be stored
+    var pages: Set<Page> = []  // ✗ mark the property @Transient; a set of models is an array
     init() { plain = Plain() }
   }
+  @Model final class Page { var number = 0 }
   """,
   """
   @propertyWrapper struct Published<Value> { var wrappedValue: Value }

@@ -155,12 +155,14 @@ extension _Quire {
   public enum UnstorableForm<Value> {
     @available(
       *, unavailable,
-      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+      message:
+        "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient; a set of models is an array"
     )
     public static var property: Self.Type { self }
     @available(
       *, unavailable,
-      message: "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient"
+      message:
+        "this type can't be stored: make it Codable, make it a @Model, or mark the property @Transient; a set of models is an array"
     )
     public static var constant: Self.Type { self }
     public static var kind: PropertyDefinition.Kind { .value(.any, isOptional: true, check: nil) }
