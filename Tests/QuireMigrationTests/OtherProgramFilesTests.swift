@@ -107,12 +107,23 @@ import Testing
     #expect(try fixture.migrator(creating: true).apply().count == 3)
   }
 
-  @Test func `files of yoyo's with one number are named as that`() throws {
-    try fixture.write("-- depends:\nCREATE TABLE a (b);", as: "20240101_01_abcde-init.sql")
-    try fixture.write("-- depends: 20240101_01_abcde-init\nSELECT 1;", as: "20240101_02_abcde-next.sql")
-    #expect(refusal() == "")
-    let error = #expect(throws: MigrationError.self) { try fixture.migrator(creating: true).apply() }
-    #expect(error?.description.contains("two migrations are numbered 20240101") == true)
+  /// The names that yoyo gives by itself.
+  @Test func `yoyo's files of one day run in their order, before those of the next day and of a later time`() throws {
+    for (name, needed) in [
+      ("20240101_01_abcde-init", ""), ("20240101_02_Fgh1j-next", "20240101_01_abcde-init"),
+      ("20240101_10_zzzzz-ten", "20240101_02_Fgh1j-next"), ("20240102_01_aaaaa-day", "20240101_10_zzzzz-ten"),
+    ] {
+      try fixture.write("-- \(name)\n-- depends: \(needed)\nSELECT 1;", as: name + ".sql")
+    }
+    try fixture.write("SELECT 1;", as: "20240102093000_quire.sql")
+    let versions = try MigrationFolder.read(fixture.migrations).map(\.version.number)
+    #expect(
+      versions == [20_240_101_000_001, 20_240_101_000_002, 20_240_101_000_010, 20_240_102_000_001, 20_240_102_093_000])
+    #expect(try fixture.migrator(creating: true).apply().map(\.title).first == "init")
+    #expect(MigrationName("20240101_99_abcde-x.sql").version?.number == 20_240_101_000_139)
+    #expect(MigrationName("20240101_01_abcde_x.up.sql").version?.number == 20_240_101_000_001)
+    #expect(MigrationName("20241301_01_abcde-x.sql").version?.number == 20_241_301)
+    #expect(MigrationName("20240101_1_abcde-x.sql").version?.number == 20_240_101)
   }
 
   private func diesel(_ names: [String]) -> [String] { DieselFolder.inOrder(names).map { "\($0.name) \($0.stem)" } }

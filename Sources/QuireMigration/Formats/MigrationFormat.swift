@@ -157,7 +157,7 @@ struct MigrationName: Hashable {
 
 extension MigrationName {
   /// The digits that a name begins with, and what follows; a day and a time, as in `20220329-040000_a`, are one number, and
-  /// so are `2022_03_29_040000_a`, `2022.03.29T04.00.00.a` and `2022-03-29-a`.
+  /// so are `2022_03_29_040000_a`, `2022.03.29T04.00.00.a`, `2022-03-29-a` and `20220329_01_x7Bqz-a`.
   private static func number(_ stem: Substring) -> (digits: String, rest: Substring) {
     if let moment = stem.prefixMatch(
       of: /([0-9]{4})([-._])([0-9]{2})\2([0-9]{2})(?:[-._T]?([0-9]{2})([-._]?)([0-9]{2})\6([0-9]{2}))?(?![0-9])/)
@@ -166,6 +166,12 @@ extension MigrationName {
       let time = [parts.5, parts.7, parts.8].map { $0.map(String.init) ?? "00" }.joined()
       let all = "\(parts.1)\(parts.3)\(parts.4)\(time)"
       if MigrationVersion(all) != nil { return (all, stem[moment.range.upperBound...]) }
+    }
+    // yoyo's: a day, which of that day's it is, and five random letters. Its place counts as seconds behind midnight.
+    if let counted = stem.prefixMatch(of: /([0-9]{8})_([0-9]{2})_[0-9A-Za-z]{5}(?=[-_]|$)/) {
+      let place = Int(counted.output.2) ?? 0
+      let all = "\(counted.output.1)000\(place / 60)" + "\(place % 60)".leftPadded(to: 2)
+      if MigrationVersion(all) != nil { return (all, stem[counted.range.upperBound...]) }
     }
     func digits(_ text: Substring) -> Substring { text.prefix { ("0"..."9").contains($0) } }
     let first = digits(stem)
