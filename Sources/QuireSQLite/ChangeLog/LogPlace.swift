@@ -10,7 +10,6 @@ struct LogPlace {
   private(set) var state: LogState?
   /// The last change that is in a numbered commit.
   private var end = LogEnd(place: 0, commit: nil)
-  private var forms: LogForms?
   /// Where the log ended when the store was opened: nothing before has a number.
   private var start: Int64 = 0
   private var numbers = LogNumbers()
@@ -21,9 +20,11 @@ struct LogPlace {
   init() {}
 
   /// The present end of the log.
-  init(on connection: Connection) throws {
+  ///
+  /// - Parameter schemas: As for ``LogState/init(on:knowing:)``.
+  init(on connection: Connection, knowing schemas: LogSchemas? = nil) throws {
     schema = try LogState.schema(of: connection)
-    state = try LogState(on: connection)
+    state = try LogState(on: connection, knowing: schemas)
     tables = try LogState.tables(of: connection)
     if state != nil { end = try LogEnd(of: connection) }
     start = last
@@ -48,7 +49,6 @@ struct LogPlace {
     guard let schema else { return }
     self.schema = schema.version
     tables = schema.tables
-    forms = nil
   }
 
   /// After another node's commit was repeated, with what it has logged.
@@ -65,9 +65,9 @@ struct LogPlace {
   /// One set with unknown rows if the log is not sufficient: there is none, tables were altered, triggers are missing,
   /// the log was trimmed past this position, or a commit has left nothing in it. The latter is nothing if the file is
   /// shared: what sharing keeps beside the rows is written without the log. Rows are not, but for those of virtual tables.
-  mutating func follow(_ connection: Connection, process: String?, known: ChangedTables) throws -> [LoggedSet] {
+  mutating func follow(_ connection: Connection, process: String?, _ schemas: LogSchemas) throws -> [LoggedSet] {
     if try schema != LogState.schema(of: connection) {
-      let now = try LogPlace(on: connection)
+      let now = try LogPlace(on: connection, knowing: schemas)
       var goesOn = schema != nil && state?.isWhole == true && state?.log == now.state?.log && tables == now.tables
       // A copy that was put back has another commit there, if it is long enough.
       if goesOn, end.commit != nil { goesOn = try LogEnd(at: last, on: connection) == end }
@@ -81,8 +81,7 @@ struct LogPlace {
     guard let state else { return [unknown] }
     let trimmed = try connection.query("SELECT trimmed FROM _quire_log").first ?? .null
     if state.isWhole, trimmed.compare(to: .integer(last)) <= 0 {
-      let forms = try forms ?? LogForms(connection, known)
-      self.forms = forms
+      let forms = try schemas.schema(of: state.log, on: connection).forms
       let sets = try LogReader(connection: connection, process: process, forms: forms).sets(after: last).sets
       if let last = sets.last {
         end = last.end

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import QuireRow
 
-/// What a file's schema says of its change log, for the version that was read last: it takes some statements for each
-/// table, and whoever follows the log asks after each commit.
+/// What a file's schema says about its change log. To find it out takes several statements for each table, so the answer is
+/// kept until the schema has another version.
 final class LogSchemas: Sendable {
   struct Schema {
     fileprivate let log: UUID

@@ -52,7 +52,7 @@ extension Database {
         try reader.beginSnapshot()
         // The same count before and after: the snapshot shows the commit it was counted with.
         if let count, clock.count.value == count {
-          let sets = try place.follow(reader, process: process, known: tables)
+          let sets = try place.follow(reader, process: process, logSchemas)
           return (count, try attributed(sets, reader, count))
         }
         reader.endSnapshot()
