@@ -6,9 +6,9 @@ import QuireSQLite
 ///
 /// A change is evaluated by the old and new values of the columns it reads; its row is removed from one group and added
 /// to another: O(1), without SQL. Statements are run if an extreme value is removed and the next is not known (one
-/// look-up, which uses an index on group and column), and if the query reaches other tables (a few, by key, for the affected rows). All rows are
-/// read again if values were not captured, if a table was altered within a commit, and after a commit of another
-/// process.
+/// look-up, which uses an index on group and column), and if the query reaches other tables (a few, by key, for the
+/// affected rows). All rows are read again if values were not captured, if a table was altered within a commit, and after
+/// a commit of another process.
 ///
 /// If the predicate has conditions on to-many relationships, or parts that only SQLite can evaluate, the keys of the
 /// rows that count are stored too: nothing else says whether a row counted.

@@ -40,12 +40,18 @@ struct YoyoOrder {
   /// The names behind `depends:` in the comments before the first statement, each with its line.
   private static func needed(by text: String) -> [(name: String, line: Int)] {
     var names: [(name: String, line: Int)] = []
-    for (place, line) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+    var rest = text.utf8[...]
+    var number = 0
+    // Line by line, because nearly every file ends this at its first statement.
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != 10 }
+      rest = rest[line.endIndex...].dropFirst()
+      number += 1
       let words = String(decoding: line.prefix(4096), as: UTF8.self).split { $0.isWhitespace || $0 == "\u{FEFF}" }
       guard let first = words.first else { continue }
       guard first.hasPrefix("--") else { break }
       let content = first == "--" ? words.dropFirst() : [first.dropFirst(2)] + words.dropFirst()
-      if content.first == "depends:" { names += content.dropFirst().map { (String($0), place + 1) } }
+      if content.first == "depends:" { names += content.dropFirst().map { (String($0), number) } }
     }
     return names
   }

@@ -25,7 +25,8 @@ extension ShellSession {
   /// Names and words that are possible at a position; follows paths: after `author.` those of the author.
   ///
   /// There are none inside a text or comment. In SQL the tables of the whole statement count, also those behind the
-  /// position; behind `x.` only the columns of the table that `x` is. In the middle of a word they replace the whole word where they continue it.
+  /// position; behind `x.` only the columns of the table that `x` is. In the middle of a word they replace the whole word
+  /// where they continue it.
   ///
   /// - Parameter place: A byte offset.
   nonisolated public func completions(_ text: String, at place: Int) -> InputCompletions {
