@@ -108,6 +108,7 @@ extension Following {
       let key = model._quireRowState.key
       if !step.announcements.isEmpty { step.left[RowName(entity: entity.index, key: key)] = model }
       maps[entity.index].remove(key)
+      core.saver.undo?.deleted.add(model, RowName(entity: entity.index, key: key))
       core.editing.forgetPairs(of: entity, key)
     }
     for follower in step.followers {

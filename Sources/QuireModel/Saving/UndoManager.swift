@@ -25,6 +25,8 @@ public final class UndoManager {
   /// For tests: discards the latest group, to prove that tests would fail.
   package func forgetLatest() { _ = undoable.popLast() }
   package private(set) var redoable: [[TableChanges]] = []
+  /// The objects of rows that are no longer there.
+  var deleted = DeletedObjects()
   /// Which way the commit under way goes.
   private var direction = Direction.forward
   private enum Direction { case forward, undoing, redoing }
@@ -47,6 +49,7 @@ public final class UndoManager {
   public func removeAllActions() {
     undoable.removeAll()
     redoable.removeAll()
+    deleted.removeAll()
   }
 
   private func note(_ step: () throws -> Void) {
@@ -55,14 +58,18 @@ public final class UndoManager {
   }
 
   /// A commit of the context; the first one while a group is taken is that of the group, and others are of observers.
-  func committed(_ changes: ChangeSet) {
+  ///
+  /// - Returns: Whether it is that of a group.
+  @discardableResult func committed(_ changes: ChangeSet) -> Bool {
     let tables = changes.tables.filter { !$0.table.isInternal }
-    if tables.isEmpty { return }
+    if tables.isEmpty { return false }
+    defer { direction = .forward }
     switch direction {
     case .forward:
       undoable.append(tables)
       redoable.removeAll()
       trim()
+      return false
     case .undoing:
       undoable.removeLast()
       redoable.append(tables)
@@ -70,7 +77,7 @@ public final class UndoManager {
       redoable.removeLast()
       undoable.append(tables)
     }
-    direction = .forward
+    return true
   }
 
   private func trim() {

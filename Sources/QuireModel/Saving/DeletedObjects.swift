@@ -1,0 +1,86 @@
+import QuireRow
+import QuireSQLite
+
+/// The objects of rows that a context's commits have deleted, as long as something else holds them: if the deletion is
+/// undone, they are the objects of their rows again.
+struct DeletedObjects {
+  private struct Released {
+    weak var object: AnyObject?
+  }
+
+  private var objects: [RowName: Released] = [:]
+  /// How many there may be before those that nothing holds any more are forgotten.
+  private var limit = 64
+
+  mutating func add(_ model: any PersistentModel, _ name: RowName) {
+    if objects.count >= limit {
+      objects = objects.filter { $0.value.object != nil }
+      limit = max(64, objects.count * 2)
+    }
+    objects[name] = Released(object: model)
+  }
+
+  mutating func take(_ name: RowName) -> (any PersistentModel)? {
+    objects.removeValue(forKey: name)?.object as? any PersistentModel
+  }
+
+  mutating func removeAll() { objects.removeAll() }
+}
+
+extension Saver {
+  /// Makes deleted objects the objects of their rows again, which the commit has inserted once more.
+  ///
+  /// They have the values of before their deletion; the step that follows compares them with the rows.
+  ///
+  /// - Returns: Those objects. Their lists are as they were, too.
+  func bringBack(_ changes: ChangeSet) -> [any PersistentModel] {
+    guard let store, let undo else { return [] }
+    var returned: [any PersistentModel] = []
+    for table in changes.tables {
+      guard let entity = store.entity(ofTable: table.table.name) else { continue }
+      for row in table.rows where row.kind == .insert {
+        guard case .integer(let key) = row.key,
+          let model = undo.deleted.take(RowName(entity: entity.index, key: key)), maps[entity.index].find(key) == nil
+        else { continue }
+        let state = model._quireRowState
+        // It may have been inserted again, as a new row.
+        guard state.isOwned(by: core), state.key == key, state.flags.contains(.deleted) else { continue }
+        model._quireState.flags.remove(.deleted)
+        maps[entity.index].insert(model, key: key)
+        returned.append(model)
+      }
+    }
+    for model in returned { forgetStrangers(of: model) }
+    return returned
+  }
+
+  /// Drops targets of references that are not the objects of their rows.
+  private func forgetStrangers(of model: any PersistentModel) {
+    guard let entity = entity(of: model) else { return }
+    for index in entity.relationships {
+      guard let side = entity.properties[index].toOne else { continue }
+      var link = model._quireLink(index)
+      guard let target = link.object, registered(side.target, link.key) !== target else { continue }
+      link.object = nil
+      model._quireSetLink(index, link)
+    }
+  }
+}
+
+extension Following {
+  /// The loaded lists of objects whose rows are back, as they are in the file.
+  func lists(of returned: [any PersistentModel], on connection: Connection, into step: Transition) throws {
+    let known = Set(returned.map(ObjectIdentifier.init))
+    step.lists.removeAll { known.contains(ObjectIdentifier($0.model)) }
+    for model in returned {
+      for index in entity(of: model)?.relationships ?? [] {
+        let place = ListPlace(model: model, property: index)
+        guard entity(of: model)?.properties[index].toMany != nil, let list = model._quireLink(index).list else {
+          continue
+        }
+        let keys = try core.loader.committedKeys(of: place, on: connection)
+        if keys != list.keys { step.lists.append(.init(place, was: list.keys, keys: keys)) }
+      }
+    }
+  }
+}
