@@ -2,9 +2,7 @@ internal import Dispatch
 package import Foundation
 internal import QuireSQLite
 
-/// A log in an etcd cluster, under the keys `quire/<name>/`: `head`, the log's identity, its last position and the mark of its
-/// history; `e/<position>`, the entries; `turn/<node>`, the nodes that wait to append. Bytes beside the entries are under `quire-parts/<name>/`, so
-/// that followers of the log do not receive them.
+/// A log in an etcd cluster, under the keys of ``EtcdKeys``.
 ///
 /// An append is one transaction that compares the value of `head`. etcd's revisions and locks are not used: a revision can
 /// go back, and a lock can be held twice. Each machine talks to a member on itself.
@@ -18,8 +16,7 @@ package final class EtcdLog: SharedLog {
   /// How long a turn is kept for a node that is silent.
   private let leaseSeconds: Int64
   private let name: String
-  private let prefix: String
-  private let partPrefix: String
+  private let keys: EtcdKeys
   /// Whether a request without an answer is made again until its deadline.
   private let repeats: Bool
   private let state = Locked(State())
@@ -44,8 +41,7 @@ package final class EtcdLog: SharedLog {
     self.endpoints = endpoints
     client = EtcdClient(endpoints, patience: patience)
     self.name = name
-    prefix = "quire/\(name)/"
-    partPrefix = "quire-parts/\(name)/"
+    keys = EtcdKeys(name)
   }
 
   // MARK: The calls
@@ -53,15 +49,15 @@ package final class EtcdLog: SharedLog {
   package func create(_ id: UUID, replacing old: UUID?, by deadline: ContinuousClock.Instant) throws(SharedLogError)
     -> Bool
   {
-    var compare: JSON = ["key": key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
+    var compare: JSON = ["key": keys.key("head"), "target": "CREATE", "result": "EQUAL", "create_revision": "0"]
     if let old {
       compare = [
-        "key": key("head"), "target": "VALUE", "result": "EQUAL", "value": .base64(EtcdLog.head(old, .start)),
+        "key": keys.key("head"), "target": "VALUE", "result": "EQUAL", "value": .base64(EtcdKeys.head(old, .start)),
       ]
     }
     let answer = try call(
       "/v3/kv/txn", by: deadline,
-      ["compare": [compare], "success": [put("head", EtcdLog.head(id, .start))]])
+      ["compare": [compare], "success": [keys.put("head", EtcdKeys.head(id, .start))]])
     return answer["succeeded"]?.isTrue == true
   }
 
@@ -72,16 +68,16 @@ package final class EtcdLog: SharedLog {
       "/v3/kv/txn", by: deadline,
       [
         "success": [
-          ["request_range": ["key": key("head")]],
-          ["request_range": ["key": key("e/"), "range_end": key("e0"), "limit": "1", "keys_only": true]],
+          ["request_range": ["key": keys.key("head")]],
+          ["request_range": ["key": keys.key("e/"), "range_end": keys.key("e0"), "limit": "1", "keys_only": true]],
         ]
       ])
-    let ranges = EtcdLog.ranges(answer)
-    guard ranges.count == 2, let (log, end) = EtcdLog.head(ranges[0]) else {
+    let ranges = EtcdKeys.ranges(answer)
+    guard ranges.count == 2, let (log, end) = EtcdKeys.head(ranges[0]) else {
       throw .noLog(name: name)
     }
     state.withLock { if !$0.isExpected { $0.log = log } }
-    return LogStatus(log: log, end: end, oldest: entries(ranges[1]).first?.position ?? end.position + 1)
+    return LogStatus(log: log, end: end, oldest: keys.entries(ranges[1]).first?.position ?? end.position + 1)
   }
 
   package func append(
@@ -94,14 +90,15 @@ package final class EtcdLog: SharedLog {
     guard let log = known else { throw .noLog(name: name) }
     var compare: [JSON] = [
       [
-        "key": key("head"), "target": "VALUE", "result": "EQUAL",
-        "value": .base64(EtcdLog.head(log, end)),
+        "key": keys.key("head"), "target": "VALUE", "result": "EQUAL",
+        "value": .base64(EtcdKeys.head(log, end)),
       ]
     ]
     if !isNext {
       // That no key of the range was ever made is to say that there is none.
       compare.append([
-        "key": key("turn/"), "range_end": key("turn0"), "target": "CREATE", "result": "EQUAL", "create_revision": "0",
+        "key": keys.key("turn/"), "range_end": keys.key("turn0"), "target": "CREATE", "result": "EQUAL",
+        "create_revision": "0",
       ])
     }
     let answer = try call(
@@ -109,77 +106,72 @@ package final class EtcdLog: SharedLog {
       [
         "compare": .array(compare),
         "success": [
-          put("head", EtcdLog.head(log, LogEnd(position: position + 1, mark: mark))),
-          put("e/\(Part.Group.digits(position + 1))", entry),
-          ["request_delete_range": ["key": key("turn/\(turn.node)")]],
+          keys.put("head", EtcdKeys.head(log, LogEnd(position: position + 1, mark: mark))),
+          keys.put("e/\(Part.Group.digits(position + 1))", entry),
+          ["request_delete_range": ["key": keys.key("turn/\(turn.node)")]],
         ],
-        "failure": [["request_range": ["key": key("head")]], ["request_range": range(after: position, limit: 200)]],
+        "failure": [
+          ["request_range": ["key": keys.key("head")]], ["request_range": keys.range(after: position, limit: 200)],
+        ],
       ])
     if answer["succeeded"]?.isTrue == true { return .added(position + 1) }
-    let ranges = EtcdLog.ranges(answer)
+    let ranges = EtcdKeys.ranges(answer)
     guard ranges.count == 2 else { throw .outcomeUnknown }
-    guard let (found, last) = EtcdLog.head(ranges[0]) else { throw .noLog(name: name) }
+    guard let (found, last) = EtcdKeys.head(ranges[0]) else { throw .noLog(name: name) }
     if found != log { throw .otherLog(found) }
     if last.position < position || last.position == position && last != end { return .forked(last: last.position) }
     try? queue(turn, by: deadline)
-    return last == end ? .queued : .behind(try unbroken(entries(ranges[1]), after: position, by: deadline))
+    return last == end ? .queued : .behind(try unbroken(keys.entries(ranges[1]), after: position, by: deadline))
   }
 
   package func leave(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
-    _ = try call("/v3/kv/deleterange", by: deadline, ["key": key("turn/\(turn.node)")])
+    _ = try call("/v3/kv/deleterange", by: deadline, ["key": keys.key("turn/\(turn.node)")])
   }
 
   package func entries(after position: Int64, limit: Int, by deadline: ContinuousClock.Instant)
     throws(SharedLogError) -> [LoggedEntry]
   {
-    let answer = try call("/v3/kv/range", by: deadline, range(after: position, limit: limit))
-    return try unbroken(entries(answer), after: position, by: deadline)
+    let answer = try call("/v3/kv/range", by: deadline, keys.range(after: position, limit: limit))
+    return try unbroken(keys.entries(answer), after: position, by: deadline)
   }
 
   package func trim(through position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     let end = Part.Group.digits(min(position, try status(by: deadline).last - 1) + 1)
-    _ = try call("/v3/kv/deleterange", by: deadline, ["key": key("e/"), "range_end": key("e/\(end)")])
+    _ = try call("/v3/kv/deleterange", by: deadline, ["key": keys.key("e/"), "range_end": keys.key("e/\(end)")])
     for group in Part.Group.ofEntries {
       _ = try call(
         "/v3/kv/deleterange", by: deadline,
-        ["key": partKey("\(group)/"), "range_end": partKey("\(group)/\(end)")])
+        ["key": keys.partKey("\(group)/"), "range_end": keys.partKey("\(group)/\(end)")])
     }
   }
 
   package func store(_ bytes: [UInt8], as part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     _ = try call(
       "/v3/kv/put", by: deadline,
-      ["key": partKey("\(part.group.key)/\(part.name)"), "value": .base64(bytes)])
+      ["key": keys.partKey("\(part.group.key)/\(part.name)"), "value": .base64(bytes)])
   }
 
   package func part(_ part: Part, by deadline: ContinuousClock.Instant) throws(SharedLogError) -> [UInt8]? {
-    let answer = try call("/v3/kv/range", by: deadline, ["key": partKey("\(part.group.key)/\(part.name)")])
-    return EtcdLog.pairs(answer).first?.value
+    let answer = try call("/v3/kv/range", by: deadline, ["key": keys.partKey("\(part.group.key)/\(part.name)")])
+    return EtcdKeys.pairs(answer).first?.value
   }
 
   package func parts(of group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError)
     -> [String: [UInt8]]
   {
-    let answer = try call("/v3/kv/range", by: deadline, partRange(group))
-    let length = "\(partPrefix)\(group.key)/".count
-    return Dictionary(EtcdLog.pairs(answer).map { (String($0.key.dropFirst(length)), $0.value) }) { $1 }
+    let answer = try call("/v3/kv/range", by: deadline, keys.partRange(group))
+    return Dictionary(EtcdKeys.pairs(answer).map { (keys.partName($0.key, in: group), $0.value) }) { $1 }
   }
 
   package func remove(_ group: Part.Group, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
-    _ = try call("/v3/kv/deleterange", by: deadline, partRange(group))
+    _ = try call("/v3/kv/deleterange", by: deadline, keys.partRange(group))
   }
 
   package func removeSnapshots(before position: Int64, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
     _ = try call(
       "/v3/kv/deleterange", by: deadline,
-      ["key": partKey("snapshot/"), "range_end": partKey("snapshot/\(Part.Group.digits(position))")])
+      ["key": keys.partKey("snapshot/"), "range_end": keys.partKey("snapshot/\(Part.Group.digits(position))")])
   }
-
-  private func partRange(_ group: Part.Group) -> JSON {
-    ["key": partKey("\(group.key)/"), "range_end": partKey("\(group.key)0")]
-  }
-
-  private func partKey(_ name: String) -> JSON { .base64(Array((partPrefix + name).utf8)) }
 
   /// Puts a node behind those that wait; it stays where it is if it waits already.
   private func queue(_ turn: Turn, by deadline: ContinuousClock.Instant) throws(SharedLogError) {
@@ -200,7 +192,7 @@ package final class EtcdLog: SharedLog {
       state.withLock { $0.lease = lease.map { ($0, end) } }
     }
     guard let lease else { return }
-    let name = key("turn/\(turn.node)")
+    let name = keys.key("turn/\(turn.node)")
     do throws(SharedLogError) {
       _ = try call(
         "/v3/kv/txn", by: deadline,
@@ -260,7 +252,7 @@ package final class EtcdLog: SharedLog {
   /// Tells entries and turns until the stream ends; first that the log is there, so that what was missed is asked for.
   private func watch(_ began: (EtcdConnection) -> Void, _ told: (LogNews) -> Bool) throws(EtcdClient.Failure) {
     let request: JSON = [
-      "create_request": ["key": .base64(Array(prefix.utf8)), "range_end": .base64(Array("\(prefix.dropLast())0".utf8))]
+      "create_request": ["key": keys.all.first, "range_end": keys.all.end]
     ]
     try client.stream("/v3/watch", request, began: began) { result in
       if result["canceled"]?.isTrue == true { return false }
@@ -268,9 +260,9 @@ package final class EtcdLog: SharedLog {
       var entries: [LoggedEntry] = []
       var areTurnsNew = false
       for event in result["events"]?.items ?? [] {
-        guard let (key, value) = event["kv"].flatMap(EtcdLog.pair) else { continue }
-        if key.hasPrefix("\(prefix)turn/") { areTurnsNew = true }
-        if event["type"] == nil, let entry = entry(key, value) { entries.append(entry) }
+        guard let (key, value) = event["kv"].flatMap(EtcdKeys.pair) else { continue }
+        if keys.turn(key) != nil { areTurnsNew = true }
+        if event["type"] == nil, let entry = keys.entry(key, value) { entries.append(entry) }
       }
       if !entries.isEmpty, !told(.entries(entries)) { return false }
       if areTurnsNew, let turns = try? turns() { return told(turns) }
@@ -282,15 +274,15 @@ package final class EtcdLog: SharedLog {
     let answer = try call(
       "/v3/kv/range", by: .now + client.patience,
       [
-        "key": key("turn/"), "range_end": key("turn0"), "sort_order": "ASCEND", "sort_target": "CREATE",
+        "key": keys.key("turn/"), "range_end": keys.key("turn0"), "sort_order": "ASCEND", "sort_target": "CREATE",
         "keys_only": true,
       ])
     return .turns(
-      EtcdLog.pairs(answer).map { Turn(node: String($0.key.dropFirst(prefix.count + 5))) },
+      EtcdKeys.pairs(answer).compactMap { keys.turn($0.key) },
       sign: answer["kvs"]?.items.first?["mod_revision"]?.string.flatMap { Int64($0) } ?? 0)
   }
 
-  // MARK: Keys and values
+  // MARK: One request
 
   private func call(_ path: String, by deadline: ContinuousClock.Instant, isAppend: Bool = false, _ body: JSON)
     throws(SharedLogError) -> JSON
@@ -325,61 +317,5 @@ package final class EtcdLog: SharedLog {
   {
     if let first = entries.first, first.position != position + 1 { throw .trimmed(oldest: first.position) }
     return entries
-  }
-
-  private func range(after position: Int64, limit: Int) -> JSON {
-    ["key": key("e/\(Part.Group.digits(position + 1))"), "range_end": key("e0"), "limit": "\(limit)"]
-  }
-
-  private func put(_ name: String, _ value: [UInt8]) -> JSON {
-    ["request_put": ["key": key(name), "value": .base64(value)]]
-  }
-
-  private func key(_ name: String) -> JSON { .base64(Array((prefix + name).utf8)) }
-
-  private func entries(_ answer: JSON) -> [LoggedEntry] {
-    EtcdLog.pairs(answer).compactMap { entry($0.key, $0.value) }
-  }
-
-  private func entry(_ key: String, _ value: [UInt8]) -> LoggedEntry? {
-    guard key.hasPrefix("\(prefix)e/"), let position = Int64(key.dropFirst(prefix.count + 2)),
-      NodePlace.positions.contains(position)
-    else { return nil }
-    return LoggedEntry(position: position, bytes: value)
-  }
-
-  /// "uuid position mark", the mark in hexadecimal digits.
-  private static func head(_ log: UUID, _ end: LogEnd) -> [UInt8] {
-    var bytes = Array("\(log.uuidString) \(end.position) ".utf8)
-    for byte in end.mark { bytes += [hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 0xf)]] }
-    return bytes
-  }
-
-  private static let hexDigits = Array("0123456789abcdef".utf8)
-
-  private static func head(_ range: JSON) -> (UUID, LogEnd)? {
-    guard let value = pairs(range).first?.value else { return nil }
-    let words = value.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-    guard words.count == 3, let log = UUID(uuidString: words[0]), let last = Int64(words[1]),
-      NodePlace.positions.contains(last)
-    else { return nil }
-    let digits = words[2].compactMap(\.hexDigitValue)
-    guard digits.count == words[2].count, digits.count == 2 * Chain.markLength else { return nil }
-    let mark = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    return (log, LogEnd(position: last, mark: mark))
-  }
-
-  /// The answers to a transaction's ranges, in order.
-  private static func ranges(_ answer: JSON) -> [JSON] {
-    (answer["responses"]?.items ?? []).compactMap { $0["response_range"] }
-  }
-
-  private static func pairs(_ range: JSON) -> [(key: String, value: [UInt8])] {
-    (range["kvs"]?.items ?? []).compactMap(pair)
-  }
-
-  private static func pair(_ pair: JSON) -> (key: String, value: [UInt8])? {
-    guard let key = pair["key"]?.decoded else { return nil }
-    return (String(decoding: key, as: UTF8.self), pair["value"]?.decoded ?? [])
   }
 }
