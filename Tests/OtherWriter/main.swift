@@ -5,6 +5,7 @@ import Quire
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
 // `OtherWriter FILE read` only reads the file: it prints the tickets' texts, and again after each line of standard input.
 // `delete KEY` deletes one. `transfer COUNT transaction` and `transfer COUNT refuse` move amounts between accounts.
+// `work` and `follow` are in Work.swift, `fork` is in Fork.swift.
 
 @Model final class Ticket {
   var text = ""
@@ -12,9 +13,20 @@ import Quire
 }
 
 let file = CommandLine.arguments[1]
-if CommandLine.arguments.count > 2, CommandLine.arguments[2] == "read" {
+switch CommandLine.arguments.dropFirst(2).first {
+case "read":
   try readTickets()
   exit(0)
+case "work":
+  let words = CommandLine.arguments.dropFirst(3).map { $0 }
+  try await runWork(file, Set(words[0].split(separator: ",")), Array(words.dropFirst()))
+case "follow":
+  try runFollow(file)
+  exit(0)
+case "fork":
+  try runFork(file, CommandLine.arguments[3])
+  exit(0)
+default: break
 }
 let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
 var tickets: ModelContext?

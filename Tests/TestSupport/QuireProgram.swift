@@ -3,10 +3,12 @@ import Foundation
 /// The program of Tests/OtherWriter as a process of its own: a writer that uses Quire. For tests that depend on its
 /// target, which puts it beside their binary.
 package final class QuireProgram: OtherProgram {
-  package init(_ file: String) throws {
-    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-      .appending(path: "OtherWriter")
-    try super.init(program, [file])
+  package static var path: String {
+    URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path + "/OtherWriter"
+  }
+
+  package init(_ file: String, _ arguments: String...) throws {
+    try super.init(URL(filePath: QuireProgram.path), [file] + arguments)
   }
 
   override func printing(_ word: String) -> String { "print \(word)" }

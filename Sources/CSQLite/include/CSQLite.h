@@ -31,6 +31,15 @@ int quire_header_commit_count(sqlite3 *db, uint32_t *count);
 /// they cannot be read. Opens no file, because closing one would release this process's locks on it.
 long quire_read_file(sqlite3 *db, int64_t offset, void *bytes, int length);
 
+/// How many processes, one the child of the other by `fork`, are between the one that was started as a program and this one.
+int quire_forks(void);
+/// Counts a connection to a file; 0 is returned if there is no memory for that.
+int quire_file_opened(uint64_t device, uint64_t inode);
+/// Takes one connection back.
+void quire_file_closed(uint64_t device, uint64_t inode);
+/// Whether the process of which this one was forked had connections to the file then.
+int quire_file_is_inherited(uint64_t device, uint64_t inode);
+
 /// Adds the aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing: exact, rounded once. NULL is
 /// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.
 int quire_totals_install(sqlite3 *db);

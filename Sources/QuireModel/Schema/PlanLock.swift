@@ -19,7 +19,13 @@ enum PlanLock {
     let folder = URL(filePath: file).resolvingSymlinksInPath().deletingLastPathComponent().path
     if held.contains(folder) { return try body() }
     let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-    defer { if descriptor >= 0 { close(descriptor) } }
+    defer {
+      if descriptor >= 0 {
+        // A child that is forked meanwhile has the descriptor, too, and with it the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+      }
+    }
     var deadline = ContinuousClock.now + timeout
     var seen: (holder: String, releases: Int)?
     while descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EINTR || errno == EWOULDBLOCK {

@@ -64,6 +64,7 @@ extension ModelContainer {
   ) async throws -> sending Result {
     let block = ServedBlock(deadline, body)
     let read = BlockRead(block, self)
+    try store.database.checkProcess()
     let reads = store.reads
     return try await block.value(enqueue: { reads.enqueue(read) }, remove: { reads.remove(read) })
   }

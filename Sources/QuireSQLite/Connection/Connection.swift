@@ -24,7 +24,13 @@ package import QuireRow
   /// For statements that outlive it.
   let life = Life()
 
-  final class Life { var isOver = false }
+  final class Life {
+    var isOver = false
+    let mark = ProcessMark()
+  }
+
+  /// Whether it was opened by the process from which this one was forked.
+  var isInherited: Bool { life.mark.isInherited }
 
   // Effects that the authorizer records while a statement is prepared.
   var effects: Statement.Effects = []
@@ -46,6 +52,7 @@ package import QuireRow
   var isWatchedForInterruptions = false
   /// Released after the file is closed.
   private let footprint: SidecarFiles.Removal?
+  private let openFile: OpenFile
   private let unlocked: UnlockedFile?
   /// Reports the statements that run, while there are observers.
   var tracer: StatementTracer?
@@ -84,6 +91,7 @@ package import QuireRow
     unlocked = access == .readOnly && options.vfs == nil ? try UnlockedFile(path) : nil
     let begun = ContinuousClock.now
     handle = try Connection.open(unlocked?.uri ?? path, as: path, access, vfs: options.vfs)
+    openFile = OpenFile(path)
     // SQLite has opened the file, and read nothing.
     if let file, !file.isThere() { throw .fileReplaced(path: path) }
     do {
@@ -111,6 +119,7 @@ package import QuireRow
     busyMilliseconds = options.busyTimeout.milliseconds
     footprint = access == .readOnly ? SidecarFiles.Removal(of: path) : nil
     handle = try Connection.open(unlocked?.uri ?? path, as: name, access, vfs: nil)
+    openFile = OpenFile(path)
     if overwrites { _ = quire_db_config(handle, SQLITE_DBCONFIG_RESET_DATABASE, 1) }
     do {
       try configureForMigrations(reads: !overwrites)
@@ -122,6 +131,8 @@ package import QuireRow
   deinit {
     life.isOver = true
     watch?.leave()
+    // To close it would roll back the parent's transaction in the index that they share.
+    if isInherited { return }
     tracer = nil
     sqlite3_progress_handler(handle, 0, nil, nil)
     cache.removeAll()
@@ -147,6 +158,7 @@ package import QuireRow
     }
     var handle: OpaquePointer?
     if file.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
+    if ProcessMark.isInherited(path) { throw .closed(path: path) }
     let code = sqlite3_open_v2(file, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
       let reason =

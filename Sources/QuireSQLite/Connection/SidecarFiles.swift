@@ -31,11 +31,12 @@ package struct SidecarFiles: Sendable {
   /// Removes the files when the last connection that has it is closed.
   final class Removal {
     private let files: SidecarFiles
+    private let mark = ProcessMark()
 
     /// Must be made before the file is opened.
     init(of path: String) { files = SidecarFiles(of: path) }
 
-    deinit { files.sweep() }
+    deinit { if !mark.isInherited { files.sweep() } }
   }
 
   /// The database for whose log SQLite would take a file of this name; nil if it would not.

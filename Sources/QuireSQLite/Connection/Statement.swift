@@ -33,7 +33,7 @@ extension _Quire {
       needsCare = !effects.isEmpty
     }
 
-    deinit { sqlite3_finalize(pointer) }
+    deinit { if !life.mark.isInherited { sqlite3_finalize(pointer) } }
 
     /// Nil once it is gone.
     var connection: Connection? { life.isOver ? nil : owner }

@@ -22,6 +22,7 @@ package final class UnfinishedCopy {
   package private(set) var isDiskFull = false
   /// Of the file, with a lock on it as long as this process lives.
   private var descriptor: Int32 = -1
+  private let mark = ProcessMark()
 
   /// - Parameters:
   ///   - database: The file that is copied; the copy gets its owner and rights.
@@ -33,7 +34,7 @@ package final class UnfinishedCopy {
   }
 
   deinit {
-    guard descriptor >= 0 else { return }
+    guard descriptor >= 0, !mark.isInherited else { return }
     if !isFinished { Self.remove(unfinished) }
     close(descriptor)
   }

@@ -4,9 +4,14 @@ internal import Synchronization
 /// database, which has weak references, takes longer than the edit.
 package final class ClosedFlag: Sendable {
   private let flag = Atomic(false)
+  private let mark = ProcessMark()
 
-  package var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
+  /// It is in a process that was forked from the one that opened the database.
+  package var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) || mark.isInherited }
+
+  /// Whether the database was opened by the process from which this one was forked.
+  package var isInherited: Bool { mark.isInherited }
 
   /// - Returns: Whether it was set before.
-  func set() -> Bool { flag.exchange(true, ordering: .sequentiallyConsistent) }
+  func set() -> Bool { flag.exchange(true, ordering: .sequentiallyConsistent) || mark.isInherited }
 }

@@ -40,6 +40,7 @@ extension Database {
     isTrial: Bool = false,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
   ) throws -> T {
+    try checkProcess()
     let asked = events.now
     do {
       try lock.lock(timeout: waits ? configuration.writeTimeout : .zero)
@@ -129,6 +130,7 @@ extension Database {
     _ writer: Writer, from first: Int, _ validators: [UInt64], _ origin: ChangeSet.Origin, _ author: String?,
     number: Int64
   ) throws -> [TableChanges]? {
+    try checkProcess()
     let deleted = writer.capture.highestDeletedKeys(from: first)
     if !deleted.isEmpty { try closing.withLock { $0 }?.run(Transaction(writer: writer), deleted) }
     try writer.check()

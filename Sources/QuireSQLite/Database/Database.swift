@@ -115,6 +115,10 @@ package final class Database: Sendable {
 
   package var isClosed: Bool { closed.isSet }
 
+  /// - Throws: ``DatabaseError/closed(path:)`` in a process that was forked from the one that opened it. To be called before
+  ///   anything that waits: threads of the parent may have had the locks.
+  package func checkProcess() throws(DatabaseError) { if closed.isInherited { throw .closed(path: path) } }
+
   /// Calls the body with every commit, in order, from the committing thread, under the write lock, right after COMMIT.
   ///
   /// The body must only put it somewhere: a write in it is ``DatabaseError/nestedWrite``.
@@ -146,6 +150,7 @@ package final class Database: Sendable {
 
   /// Runs the body on the latest committed state, which stays the same for all its statements.
   @discardableResult package func read<T>(_ body: (Connection) throws -> T) throws -> T {
+    try checkProcess()
     let reader = try readers.take()
     do {
       try reader.beginSnapshot()
@@ -165,6 +170,7 @@ package final class Database: Sendable {
   ///
   /// - Parameter first: Run when nothing can prevent it any longer.
   package func close(_ first: () -> Void = {}) throws {
+    if closed.isInherited { return }
     try lock.lock(timeout: configuration.writeTimeout)
     defer { unlock() }
     first()

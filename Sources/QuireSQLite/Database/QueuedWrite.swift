@@ -27,6 +27,12 @@ extension QueuedWrite {
 extension Database {
   /// Has a write run after all that wait for the write lock already. Returns at once.
   package func enqueue(_ write: any QueuedWrite) {
+    do throws(DatabaseError) {
+      try checkProcess()
+    } catch {
+      write.decided(.failure(error))
+      return write.finish(error)
+    }
     if lock.enqueue(write) { start(write) }
   }
 

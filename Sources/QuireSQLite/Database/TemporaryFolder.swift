@@ -8,6 +8,7 @@ internal import Synchronization
 package final class TemporaryFolder: Sendable {
   package let path: String
   private let lock: Int32
+  private let mark = ProcessMark()
 
   static let prefix = "quire-"
   /// Whether this process has looked for leftovers: once is enough, and takes longer than to make a folder.
@@ -30,6 +31,7 @@ package final class TemporaryFolder: Sendable {
   }
 
   deinit {
+    if mark.isInherited { return }
     try? FileManager.default.removeItem(atPath: path)
     close(lock)
   }

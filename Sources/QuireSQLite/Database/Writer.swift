@@ -184,6 +184,7 @@ extension Writer {
     capture.end()
     log.end()
     isInTransaction = false
+    if connection.isInherited { return }
     let wasLost = lost != nil
     if !connection.isAutocommit {
       do {

@@ -39,7 +39,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case nestedWrite
   /// A write inside a closure of `beforeCommit`, which may only read; it was not run.
   case writeBeforeCommit(sql: String)
-  /// The store has been closed; nothing was read or written.
+  /// The store has been closed, or this process was forked while it was open; nothing was read or written.
   case closed(path: String)
   /// The state after this commit can no longer be read.
   case stale(commit: Int64)
@@ -102,6 +102,9 @@ extension DatabaseError: CustomStringConvertible {
         + "Use the transaction at hand, or a savepoint in it"
     case .writeBeforeCommit(let sql):
       "a write was begun in a closure that may only read, before a commit; it was not run: \(sql)"
+    case .closed(let path) where ProcessMark.isInherited(path):
+      "\(path) was open when this process was forked, and SQLite's locks on it are those of the process that opened it; "
+        + "nothing was read or written. Open it after the fork, or start a program of its own for that"
     case .closed(let path): "\(path) is closed; nothing was read or written. Open it again"
     case .stale(let commit): "the state after commit \(commit) can no longer be read; move to the latest commit"
     case .fileReplaced(let path):

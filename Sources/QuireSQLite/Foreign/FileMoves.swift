@@ -6,14 +6,16 @@ internal import Foundation
 /// of a check of the path. Moves of a parent folder are not detected.
 final class FileMoves: Sendable {
   private let watch: [Int32]
+  private let mark = ProcessMark()
 
-  deinit { FileMoves.end(watch) }
+  deinit { if !mark.isInherited { FileMoves.end(watch) } }
 
   #if canImport(Glibc) || canImport(Musl)
     private struct Watches {
       /// Negative before the first file, and if the system refuses.
       var descriptor: Int32 = -1
       var hasBegun = false
+      let mark = ProcessMark()
       var files: [Int32: File] = [:]
     }
 
@@ -27,6 +29,8 @@ final class FileMoves: Sendable {
     /// Nil if the system does not watch all of them.
     init?(_ paths: [String]) {
       let found: [Int32] = FileMoves.watches.withLock { watches in
+        // A child's is the same object as its parent's, so that each would take events from the other.
+        if watches.mark.isInherited { watches = Watches() }
         if !watches.hasBegun {
           watches.hasBegun = true
           watches.descriptor = inotify_init1(

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// By what the system knows a file, whatever its path is.
 package struct FileNumbers: Hashable, Sendable {
-  private let device: UInt64
-  private let inode: UInt64
+  let device: UInt64
+  let inode: UInt64
 
   /// Of the file that a path leads to; nil if there is none.
   package init?(_ path: String) {

@@ -37,6 +37,7 @@ final class Positions: @unchecked Sendable {
   let clock: CommitClock
   let pool: ReaderPool
   let path: String
+  let mark = ProcessMark()
   /// Whether other processes may commit: their commits are not announced, so the latest state is kept in advance for
   /// every reader that may need it.
   let isShared = Atomic(false)

@@ -145,7 +145,8 @@ extension Connection {
 
   /// Ends the transaction, whatever the state of its statements. Returns false if the connection cannot be used again.
   @discardableResult func endSnapshot() -> Bool {
-    privileged {
+    if isInherited { return false }
+    return privileged {
       if !isAutocommit { try? execute(.rollback) }
       if hasOpenTransaction { resetBusyStatements() }
       return isAutocommit && !hasOpenTransaction

@@ -121,7 +121,7 @@ extension SnapshotReader {
   }
 
   private func way(_ state: Positions.State) -> Way {
-    if state.isClosed { return .closed }
+    if state.isClosed || positions.mark.isInherited { return .closed }
     if let own { return .ready(own) }
     if standing == state.latest && !state.isCommitting { return .open }
     if holds, let hold = state.holds[standing] { return .ready(hold) }
@@ -187,7 +187,9 @@ extension SnapshotReader {
 extension SnapshotReader {
   /// A snapshot of the latest commit to advance to; nothing changes until ``Advance/commit()``.
   package func prepareAdvance() throws -> Advance {
-    if positions.state.withLock({ $0.isClosed }) { throw DatabaseError.closed(path: positions.path) }
+    if positions.mark.isInherited || positions.state.withLock({ $0.isClosed }) {
+      throw DatabaseError.closed(path: positions.path)
+    }
     return try Advance(self, Snapshot(positions.clock, positions.pool, isExempt: true))
   }
 

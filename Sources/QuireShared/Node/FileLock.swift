@@ -9,6 +9,7 @@ internal import QuireSQLite
 final class FileLock {
   private let path: String
   private let descriptor: Int32
+  private let mark = ProcessMark()
 
   /// Waits until it has the lock.
   ///
@@ -31,6 +32,7 @@ final class FileLock {
   }
 
   deinit {
+    if mark.isInherited { return }
     unlink(path)
     close(descriptor)
   }
