@@ -129,6 +129,14 @@ import Testing
     #expect(output.contains("one") && output.contains("1 row"))
   }
 
+  @Test(arguments: [("TERM=xterm", true), ("TERM=dumb", false), ("TERM=", false), ("-u TERM", false)])
+  func `colors are for a terminal whose kind is known`(setting: String, isColored: Bool) throws {
+    let script = "quire query library.db \"SELECT nope\""
+    let output = try quire.shell("env -u NO_COLOR -u CI \(setting) script -qec '\(script)' /dev/null").output
+    #expect(output.contains("no such column: nope"), "\(output)")
+    #expect(output.contains("\u{1B}") == isColored, "\(output)")
+  }
+
   // MARK: Files
 
   @Test func `the answer goes to a file, which is replaced`() throws {

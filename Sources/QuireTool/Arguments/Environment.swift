@@ -21,6 +21,9 @@ public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
     return getenv(name).map { String(cString: $0) }
   }
 
+  /// Whether a terminal takes colors and moves of its cursor: `TERM` is set, and not to `dumb`.
+  var hasFullTerminal: Bool { !["dumb", "", nil].contains(self["TERM"]) }
+
   /// All of them, as another program is given them.
   public var all: [String: String] { given ?? ProcessInfo.processInfo.environment }
 }

@@ -44,7 +44,7 @@ import QuireShell
 
   private func follow(_ live: any LiveAnswer, _ manner: LiveStrategy) {
     let terminal = query.terminal
-    let isScreen = terminal.output.isTerminal && query.invocation.environment["TERM"] != "dumb"
+    let isScreen = terminal.output.isTerminal && query.invocation.environment.hasFullTerminal
     let view: any LiveView =
       switch query.format {
       case .json, .jsonl: LiveJSON(terminal)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// One line on standard error with the progress of long work, redrawn in place.
 ///
-/// Draws at most ten times a second, first after half a second, and only if standard error is a terminal, so that short
-/// work and logs stay quiet. May be updated from any thread.
+/// Draws at most ten times a second, first after half a second, and only if standard error is a terminal that is not dumb, so that
+/// short work and logs stay quiet. May be updated from any thread.
 public final class Progress: Sendable {
   private let terminal: Terminal
   private let label: String
@@ -25,7 +25,7 @@ public final class Progress: Sendable {
   ///   - total: The total, if it is known.
   ///   - detail: Further text, such as `3 200 books`.
   public func update(_ done: Int, of total: Int?, _ detail: @autoclosure () -> String = "") {
-    guard terminal.error.isTerminal else { return }
+    guard terminal.error.redraws else { return }
     let isDue = state.withLock { state in
       let now = ContinuousClock.now
       guard now >= state.next else { return false }

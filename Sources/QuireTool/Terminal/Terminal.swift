@@ -4,8 +4,8 @@ import Synchronization
 
 /// The output of a command and of its errors, and what the terminal supports.
 ///
-/// The result goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, `TERM=dumb` and a stream
-/// that is not a terminal disable colors.
+/// The result goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, a `TERM` that is `dumb` or not
+/// set, and a stream that is not a terminal disable colors.
 public struct Terminal: Sendable {
   public var output: Stream
   public var error: Stream
@@ -22,6 +22,8 @@ public struct Terminal: Sendable {
   public struct Stream: Sendable {
     public var isTerminal: Bool
     public var usesColor: Bool
+    /// Whether a line can be drawn again in its place.
+    var redraws: Bool
     let write: @Sendable (String) -> Void
     /// For bytes that may not be UTF-8, which are repaired unless a closure writes them.
     var writeBytes: @Sendable (UnsafeRawBufferPointer) -> Void
@@ -29,6 +31,7 @@ public struct Terminal: Sendable {
     public init(isTerminal: Bool = false, usesColor: Bool = false, write: @escaping @Sendable (String) -> Void) {
       self.isTerminal = isTerminal
       self.usesColor = usesColor
+      redraws = isTerminal
       self.write = write
       writeBytes = { write(String(decoding: $0, as: UTF8.self)) }
     }
@@ -49,7 +52,7 @@ extension Terminal {
   /// The process's own.
   public static func standard(environment: Environment) -> Terminal {
     func has(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
-    let plain = has("NO_COLOR") || has("CI") || environment["TERM"] == "dumb"
+    let plain = has("NO_COLOR") || has("CI") || !environment.hasFullTerminal
     let failure = WriteFailure()
     func stream(_ descriptor: Int32) -> Stream {
       let isTerminal = isatty(descriptor) != 0
@@ -57,6 +60,7 @@ extension Terminal {
         var text = text
         text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor, failure) }
       }
+      stream.redraws = isTerminal && environment.hasFullTerminal
       stream.writeBytes = { Self.write($0, to: descriptor, failure) }
       return stream
     }
