@@ -1,6 +1,7 @@
 import Foundation
-import QuireTool
 import Testing
+
+@testable import QuireTool
 
 private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.migrate])
 
@@ -71,6 +72,34 @@ final class Folder {
     }
     #expect(await migrate("log", folder.database).status == 0)
     #expect(await migrate("undo", folder.database).output.hasSuffix("1 undone · no migration applied\n"))
+  }
+
+  @Test(arguments: [
+    ("001_a.sql", "CREATE TABLE a (b);\n"), ("V1__a.sql", "CREATE TABLE a (b);\n"),
+    ("00001_a.sql", "-- +goose Up\nCREATE TABLE a (b);\n-- +goose Down\nDROP TABLE a;\n"),
+  ]) func `an empty file of another tool's folder runs as nothing, and that is said`(name: String, text: String)
+    async throws
+  {
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    try folder.write(text, as: name)
+    _ = await migrate("apply", "--create", folder.database)
+    let made = await migrate("new", "add isbn")
+    #expect(made.output.hasSuffix("\nIt is empty: until it has SQL, apply records it and runs nothing\n"), "\(made)")
+    let path = try #require(made.output.split(separator: "\n").first?.dropFirst("wrote ".count))
+    let status = await migrate("status", folder.database)
+    #expect(status.output.contains("empty: nothing to run yet\n"), "\(status)")
+    #expect(status.output.hasSuffix("\nNext: write the SQL of \(path)\n"), "\(status)")
+    #expect(await migrate("status", "--json", folder.database).output.contains(#""state":"pending","empty":true,"#))
+    let plan = await migrate("plan", folder.database)
+    #expect(plan.status == 0 && plan.output.contains("      ! the file is empty: nothing is run\n"), "\(plan)")
+    let applied = await migrate("apply", folder.database)
+    #expect(applied.status == 0 && applied.output.contains("  ! 2  add isbn  empty: nothing was run\n"), "\(applied)")
+  }
+
+  @Test func `a moment ahead of the clock is said to be that`() {
+    #expect(relativeTime(.now.addingTimeInterval(3 * 86_400 + 60)) == "3 days ahead")
+    #expect(relativeTime(.now.addingTimeInterval(-3 * 86_400 - 60)) == "3 days ago")
+    #expect(relativeTime(.now.addingTimeInterval(5)) == "just now")
   }
 
   @Test func `pending migrations show, and give status 3 where that is the question`() async throws {

@@ -36,8 +36,11 @@ public struct MigrationFile: Hashable, Sendable {
   /// be run or recorded. An empty file of another tool does nothing, as it does with that tool.
   public var isEmpty: Bool {
     let isOthers = !isOwn && directives.contains { if case .tool = $0 { true } else { false } }
-    return !isOthers && !directives.contains(where: \.isStep) && SQLTokens.isEmpty(up)
+    return !isOthers && hasNoStatement
   }
+
+  /// Whether nothing is in it that could be run; with another tool's file that is no error.
+  package var hasNoStatement: Bool { !directives.contains(where: \.isStep) && SQLTokens.isEmpty(up) }
 
   /// Whether it can remove or rewrite existing data, so that a rehearsal is useful: judged by the words of its
   /// statements.

@@ -32,6 +32,8 @@ struct MigrateNew {
       target.terminal.print("wrote \(printable(path))")
       if change == nil, format == .quire {
         target.terminal.print("Its undo is empty: it cannot be undone until there is SQL below  -- migrate: undo")
+      } else if change == nil {
+        target.terminal.print("It is empty: until it has SQL, apply records it and runs nothing")
       }
       for line in change?.sql.split(separator: "\n") ?? [] {
         target.terminal.print("    " + printable(sql: String(line)))

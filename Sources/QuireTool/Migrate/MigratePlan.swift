@@ -99,7 +99,11 @@ struct MigratePlan {
     for difference in entry.differences {
       terminal.print("      \(printable("\(difference)"))")
     }
-    if entry.differences.isEmpty, entry.rows.isEmpty { terminal.print("      the schema stays as it is") }
+    if entry.file.hasNoStatement {
+      terminal.print("      \(out.styled("!", .yellow)) the file is empty: nothing is run")
+    } else if entry.differences.isEmpty, entry.rows.isEmpty {
+      terminal.print("      the schema stays as it is")
+    }
     let kept = [(entry.kept.indexes, "index", "indexes"), (entry.kept.triggers, "trigger", "triggers")].compactMap {
       $0.0 == 0 ? nil : "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)"
     }

@@ -67,15 +67,23 @@ final class MigrateRun {
     switch event {
     case .begins: break
     case .backedUp(let backup): terminal.print("  backup    \(printable(backup.path))  (\(size(backup.bytes)))")
-    case .applied(let migration): line("✓", migration, "\(migration.milliseconds) ms")
+    case .applied(let migration):
+      let file = migrator.files.first { $0.version == migration.version }
+      if file?.hasNoStatement == true {
+        line("!", migration, "empty: nothing was run", .yellow)
+      } else {
+        line("✓", migration, "\(migration.milliseconds) ms")
+      }
     case .undone(let migration, _): line("↶", migration, "undone")
     }
   }
 
-  private func line(_ mark: String, _ migration: AppliedMigration, _ rest: String) {
+  private func line(
+    _ mark: String, _ migration: AppliedMigration, _ rest: String, _ style: Terminal.Stream.Style = .green
+  ) {
     let out = target.terminal.output
     let title = padded(printable(migration.title), to: width)
-    target.terminal.print("  \(out.styled(mark, .green)) \(migration.version)  \(title)  \(rest)")
+    target.terminal.print("  \(out.styled(mark, style)) \(migration.version)  \(title)  \(rest)")
   }
 }
 

@@ -45,7 +45,9 @@ struct MigrateStatus {
     for (line, state) in zip(Table(alignRight: [2, 3], rows: rows).lines(), states) {
       terminal.print("  \(out.styled(state.mark, state.style)) \(line)")
     }
-    if isRunnable, let empty = plan.pending.first(where: \.isEmpty) {
+    // The last file of another tool's folder may be one that was just made; those before it are meant to be as they are.
+    let unwritten = plan.pending.last.flatMap { $0.hasNoStatement ? $0 : nil }
+    if isRunnable, let empty = plan.pending.first(where: \.isEmpty) ?? unwritten {
       terminal.print("\nNext: write the SQL of \(printable(empty.path))")
     } else if isRunnable, !plan.pending.isEmpty {
       let next = plan.pending.contains(where: \.touchesData) && plan.current != nil ? "plan" : "apply"
@@ -54,7 +56,7 @@ struct MigrateStatus {
   }
 
   private func summary(of file: MigrationFile?) -> String {
-    file?.isEmpty == true ? "empty: nothing to run yet" : file?.summary ?? ""
+    file?.hasNoStatement == true ? "empty: nothing to run yet" : file?.summary ?? ""
   }
 
   private struct State {
@@ -103,7 +105,7 @@ struct MigrateStatus {
     if let applied = entry.applied {
       members += [("appliedAt", .string(applied.appliedAt)), ("ms", .integer(applied.milliseconds))]
     }
-    if entry.applied == nil, entry.file?.isEmpty == true { members.append(("empty", true)) }
+    if entry.applied == nil, entry.file?.hasNoStatement == true { members.append(("empty", true)) }
     members.append(("undo", .bool((entry.applied?.undo ?? entry.file?.undo) != nil)))
     return .object(members)
   }

@@ -195,8 +195,9 @@ func relativeTime(_ moment: String) -> String {
 
 func relativeTime(_ date: Date) -> String {
   let seconds = Int(Date.now.timeIntervalSince(date))
-  for (unit, length) in [("day", 86_400), ("hour", 3_600), ("minute", 60)] where seconds >= length {
-    return "\(counted(seconds / length, unit)) ago"
+  for (unit, length) in [("day", 86_400), ("hour", 3_600), ("minute", 60)] where abs(seconds) >= length {
+    // The clock was another one's, or another one then.
+    return "\(counted(abs(seconds) / length, unit)) \(seconds < 0 ? "ahead" : "ago")"
   }
   return "just now"
 }
