@@ -3,6 +3,8 @@ import Quire
 import TestSupport
 import Testing
 
+@testable import QuireSQLite
+
 /// A program that forks, or starts others, while it has a store open.
 @Suite(.fewAtOnce) struct ForkTests {
   private let scratch: Scratch
@@ -35,9 +37,9 @@ import Testing
     #expect(lines.contains("end of child"), "\(lines)")
     if let parent { #expect(lines.last == parent) }
     if mode == "write" { #expect(lines.count { $0 == "write: done" } == 1, "\(lines)") }
-    let store = try ModelContainer(for: Ticket.self, url: URL(filePath: file))
-    #expect(try store.query("SELECT count(*) FROM ticket WHERE text = 'child'") == [[.integer(0)]])
-    #expect(try store.query("PRAGMA integrity_check") == [[.text("ok")]])
+    let connection = try Connection(path: file, access: .readWrite)
+    #expect(try connection.rows("SELECT count(*) FROM ticket WHERE text = 'child'") == [[.integer(0)]])
+    #expect(try connection.rows("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
   @Test func `programs that it starts get no descriptor of the store`() throws {
