@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@_Initializer("_author", …)`, written by `@Model` on an initializer that gives the properties with this storage their
-/// first values: these may refer to objects, which then hear of the new one. No code of ours knows the object when a
+/// first values: these may refer to objects, which are then notified of the new one. No code of ours knows the object when a
 /// property is first set, and it is whole only at the initializer's end.
 struct InitializerMacro: BodyMacro {
   static func expansion(

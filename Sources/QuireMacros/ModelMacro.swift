@@ -31,7 +31,7 @@ extension ModelMacro: MemberAttributeMacro {
     guard let model = checkedClass(declaration, context) else { return [] }
     switch Member(DeclSyntax(member)) {
     case .stored(let property):
-      // The compiler lets no macro write accessors for a constant: it is stored as it is, and nobody waits for a change.
+      // The compiler lets no macro write accessors for a constant: it is stored as it is, without observers.
       // A property is refused if another one has the name of its storage.
       guard !property.isConstant, let position = model.position(of: property.name),
         model.position(of: property.storage) == nil

@@ -6,7 +6,7 @@ extension PredicateRewriter {
     if source.is(NilLiteralExprSyntax.self) { return build("NilLiteral") }
     if let inner = source.parenthesized { return try expression(inner, scope) }
     let isCaptured = !source.mentions(scope)
-    // What may trap when nobody needs it is taken apart as far as it goes.
+    // What may trap although its value is not needed is taken apart as far as possible.
     if isCaptured, !source.mayTrap { return build("Arg", source.trimmedDescription) }
     if isCaptured, let part = partOfWhatMayBeMissing(source) { return part }
     if let known = try structure(source, scope) ?? postfix(source, scope) { return known }

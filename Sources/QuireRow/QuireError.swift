@@ -31,7 +31,7 @@ public enum QuireErrorCause: Hashable, Sendable, CaseIterable {
   case conflict
   /// Nothing: a lock, a reader or a deadline was in the way, and the call was not carried out. It can succeed later.
   case transient
-  /// The file: its content, its disk or its permissions. It fails again until somebody has looked at it.
+  /// The file: its content, its disk or its permissions. It fails again until that has been mended.
   case storage
 }
 

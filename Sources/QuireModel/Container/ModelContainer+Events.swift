@@ -7,7 +7,7 @@ extension ModelContainer {
   ///       if case .statement(let sql, let duration, _) = event, duration > .milliseconds(50) { print(duration, sql) }
   ///     }
   ///
-  /// Each stream has all events from when it was asked for; of those that nobody has taken yet the newest 1 024 are kept,
+  /// Each stream has all events from when it was asked for; of those that were not taken yet the newest 1 024 are kept,
   /// and the others are dropped. While there is neither a stream nor an observer (``observeEvents(_:)``), nothing is
   /// measured. If a reader is in use when the first stream is made, its statements appear from its next use on. A stream
   /// does not keep the container open: it ends when the container is closed or released.

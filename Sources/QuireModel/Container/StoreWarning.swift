@@ -36,7 +36,7 @@ extension ModelContainer {
   ///
   ///     for await warning in store.warnings { logger.warning("\(warning)") }
   ///
-  /// Each stream has all warnings from when it was asked for; of those that nobody has taken yet the newest 1 024 are
+  /// Each stream has all warnings from when it was asked for; of those that were not taken yet the newest 1 024 are
   /// kept. Without a stream, making a live result costs nothing more; otherwise it also costs the plans of its statements.
   /// A stream does not keep the container open: it ends when the container is closed or released.
   public var warnings: AsyncStream<StoreWarning> { store.warnings.stream }

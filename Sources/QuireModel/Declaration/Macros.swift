@@ -83,7 +83,7 @@ public macro _Stored(_ index: Int) = #externalMacro(module: "QuireMacros", type:
 public macro _Observed() = #externalMacro(module: "QuireMacros", type: "ObservedMacro")
 
 /// Written by `@Model` on an initializer that assigns properties which may be relationships, given by their storage: what
-/// they refer to hears of the new object.
+/// they refer to is notified of the new object.
 @attached(body)
 public macro _Initializer(_ storage: String...) = #externalMacro(module: "QuireMacros", type: "InitializerMacro")
 

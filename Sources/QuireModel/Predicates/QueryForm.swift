@@ -47,7 +47,7 @@ struct FormReader {
   private(set) var form: QueryForm
   /// In the order of the parts that have them.
   private(set) var captured: [BoundValue] = []
-  /// The key paths in the form. Whoever remembers the form keeps them: it tells them apart by their addresses.
+  /// The key paths in the form. A cache of forms must keep them alive, because forms compare them by their addresses.
   private(set) var keyPaths: [AnyKeyPath] = []
   private let store: Store
   private let page: [Value]

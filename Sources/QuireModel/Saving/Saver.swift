@@ -64,7 +64,7 @@ package final class Saver: ContextPart {
     announceSaved(announced)
   }
 
-  /// The save at the end of a turn; what it throws is noted. It is made in the turn if nobody else writes, and
+  /// The save at the end of a turn; what it throws is noted. It is made in the turn if no other write is under way, and
   /// otherwise by the store's writer, so that the actor is not blocked.
   func autosave() {
     if underWay != nil { return }  // what is pending behind it is saved when that has ended

@@ -13,7 +13,7 @@ extension ModelContainer {
   ///     }
   ///
   /// The block has the write lock, of this process and of the file, from its beginning to its commit: what it reads is the
-  /// newest commit, and nobody changes it. Its context is its own, and runs SQL too (``ModelContext/execute(_:)``,
+  /// newest commit, and no other write changes it. Its context is its own, and runs SQL too (``ModelContext/execute(_:)``,
   /// `fetch(sql:)`). What is unsaved at its end is saved. When this method returns, the commit is on disk, and a
   /// ``read(deadline:_:)`` that begins then sees it.
   ///

@@ -153,7 +153,7 @@ package final class UnfinishedCopy {
   private func giveRights(to copy: Int32) {
     var info = stat()
     guard stat(database, &info) == 0 else { return }
-    // The owner changes only where that is allowed; the rights must not be wider for somebody else.
+    // The owner changes only where that is allowed; another owner must not get wider rights.
     if fchown(copy, info.st_uid, info.st_gid) == 0 { fchmod(copy, info.st_mode & 0o777) }
   }
 

@@ -67,7 +67,7 @@ package final class Commit {
   package var changes: ChangeSet {
     if let folded { return folded }
     var tables: [TableChanges] = []
-    // Only a blob write makes the fold read; if that fails the row is told without new values.
+    // Only a blob write makes this read; if that fails, the row is reported without new values.
     if let capture { tables = ChangeCoalescer(capture).tables() }
     let changes = ChangeSet(
       number: ownNumber, origin: origin, author: author, token: token, tables: tables, rowsUnknown: rowsUnknown,

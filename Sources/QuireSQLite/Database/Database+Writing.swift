@@ -222,8 +222,8 @@ extension Database {
     }
   }
 
-  /// For who left the commit before its own only after that write: what it read kept the log from starting anew, so that
-  /// the checkpoint waited for it. If somebody writes just now, that is for the next one.
+  /// For a context that left the commit before its own only after that write: its snapshot kept the log from starting
+  /// over, so the checkpoint waited for it. If a write is under way, the next one does it.
   package func checkpointIfDue() {
     guard awaitsCheckpoint.load(ordering: .relaxed), (try? lock.lock(timeout: .zero)) != nil else { return }
     defer { unlock() }

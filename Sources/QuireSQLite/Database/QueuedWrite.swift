@@ -5,7 +5,7 @@ package import QuireRow
 package protocol QueuedWrite: AnyObject, Sendable {
   /// Since when it waits.
   var arrival: ContinuousClock.Instant { get }
-  /// Whether nobody waits for it any longer: then it does not wait for other processes either.
+  /// Whether its caller has stopped waiting: then it does not wait for other processes either.
   var isOver: Bool { get }
   var origin: ChangeSet.Origin { get }
   /// The name that its commit carries; read after ``run(in:)``.

@@ -12,7 +12,7 @@ package struct GroupLimits: Sendable {
 /// Queued writes that are committed together: each a savepoint of one transaction of SQLite, with one COMMIT for all.
 ///
 /// In the store's numbering each is a commit of its own, with its own author, record in the change log and changes: its old
-/// values are what the write before it has left. All numbers appear at once, and subscribers are told after COMMIT, so that
+/// values are what the write before it has left. All numbers appear at once, and subscribers are notified after COMMIT, so that
 /// no reader and no context ever stands inside a group.
 ///
 /// A write that throws takes back itself alone. What ends SQLite's transaction (an interrupted write, a full disk,

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// The one place at which writes of this process wait for each other, in order of arrival.
 ///
-/// Threads that block and queued writes, for which no thread waits, stand in one queue. Whoever unlocks hands the lock
-/// to the first of them. It belongs to the thread that took it, which it knows again: a write inside a write is told
-/// apart from a wait. The waiting of threads is bounded.
+/// Threads that block and queued writes, for which no thread waits, stand in one queue. Unlocking hands the lock
+/// to the first of them. It belongs to the thread that took it, which it knows again: a write inside a write is not
+/// taken for one that waits. The waiting of threads is bounded.
 // @unchecked: `isHeld` and `waiting` are touched only under `mutex`, which is initialized once and made to be shared.
 final class WriteLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

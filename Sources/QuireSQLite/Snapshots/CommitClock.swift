@@ -24,10 +24,10 @@ final class CommitClock: Sendable {
 
   var number: Int64 { sequence.load(ordering: .sequentiallyConsistent) >> 1 }
 
-  /// Runs COMMIT; the number goes up by as many as it gives. Nobody ever sees a number in between.
+  /// Runs COMMIT; the number goes up by as many as it gives. No reader sees a number in between.
   ///
-  /// - Parameter body: gives how many numbers the commit takes, and whether it wrote a page. Nobody else must
-  ///   be able to commit: the file's write lock is held.
+  /// - Parameter body: gives how many numbers the commit takes, and whether it wrote a page. Others must not be
+  ///   able to commit: the file's write lock is held.
   func commit(_ body: () -> (numbers: Int64, hasWritten: Bool)) {
     gate.withLock { _ in
       let before = sequence.load(ordering: .relaxed)

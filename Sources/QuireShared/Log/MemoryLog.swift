@@ -22,7 +22,7 @@ package final class MemoryLog: Sendable {
 
   struct Follower {
     let queue: DispatchQueue
-    /// Whether news of this moment reach it; they are told later.
+    /// Whether news of this moment reach it; they are delivered later.
     let isReached: @Sendable () -> Bool
     let told: @Sendable (LogNews) -> Void
 

@@ -22,7 +22,7 @@ extension StoreNode {
     }
   }
 
-  /// The log of a file that was about to be shared, and then was not: nobody can have begun with it.
+  /// The log of a file that was about to be shared, and then was not: no node can have begun with it.
   private static func unusedLog(_ log: any SharedLog, _ name: String, _ patience: Duration) throws -> UUID? {
     let status: LogStatus
     do throws(SharedLogError) {

@@ -65,7 +65,7 @@ extension StoreNode {
     DispatchQueue.global(qos: .utility).async { [weak self] in self?.lookAfterLog() }
   }
 
-  /// Makes a snapshot if one is due, and trims the log. What fails is told, and due again at a later position.
+  /// Makes a snapshot if one is due, and trims the log. A failure is reported, and the work is due again at a later position.
   func lookAfterLog() {
     // One at a time: a snapshot may take longer than the next thousand commits.
     guard

@@ -1,7 +1,7 @@
 /// The scripts that let a shell complete a program's commands and options: made from the same table as its help.
 ///
 /// Nothing of the program runs while completing. A script has a list of the words for each command, so it is to be made
-/// anew with each version of the program.
+/// again with each version of the program.
 struct Completion {
   let root: Command
   let common: [Option]

@@ -4,7 +4,7 @@ import Foundation
 public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
   private let given: [String: String]?
 
-  /// The process's own. As with every reader of them, nobody may set one meanwhile.
+  /// The process's own. No other thread may set one meanwhile, as with all code that reads them.
   public static let process = Environment(given: nil)
 
   private init(given: [String: String]?) { self.given = given }

@@ -1,4 +1,4 @@
-/// What the shell is told.
+/// What a command returns to the shell.
 public struct ExitStatus: RawRepresentable, Hashable, Sendable {
   public let rawValue: Int32
   public init(rawValue: Int32) { self.rawValue = rawValue }

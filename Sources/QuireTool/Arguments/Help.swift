@@ -12,7 +12,7 @@ struct Help {
     }
     parts.append(Self.list("Arguments", command.arguments.map { ($0.name, $0.help) }))
     parts.append(Self.list("Options", path.dropFirst().flatMap(\.options).map(Self.row)))
-    // A command's own subcommands have options too; they are told in its help, since there are few.
+    // A command's own subcommands have options too, few enough for its help to list them.
     for sub in command.subcommands where path.count > 1 {
       parts.append(Self.list("Options of \(sub.name)", sub.options.map(Self.row)))
     }

@@ -71,7 +71,7 @@ import QuireShell
     ]
   }
 
-  /// Ends it if what it prints cannot be written: nobody reads the rest.
+  /// Ends it if what it prints cannot be written: its reader is gone.
   private func endIfUnread() { if query.terminal.outputFailure() != nil { end.yield() } }
 }
 

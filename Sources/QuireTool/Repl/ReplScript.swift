@@ -53,7 +53,7 @@ struct ReplScript {
     return .failure
   }
 
-  /// Whether nobody reads what the rest would answer; a script that writes is run to its end all the same.
+  /// Whether the reader of the answers is gone; a script that writes is run to its end all the same.
   private var isUnread: Bool { terminal.outputFailure() != nil && !session.isWriting }
 
   private var output: RowOutput {
