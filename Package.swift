@@ -139,8 +139,16 @@ let package = Package(
     .target(
       name: "OwnNames", dependencies: ["Quire"], path: "Tests/OwnNames", packageAccess: false,
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    // As of a newer project.
+    .target(
+      name: "OwnSettings", dependencies: ["Quire"], path: "Tests/OwnSettings", packageAccess: false,
+      swiftSettings: swift + [
+        .defaultIsolation(MainActor.self), .strictMemorySafety(),
+        .enableUpcomingFeature("InferIsolatedConformances"), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      ]),
     .testTarget(
-      name: "AppStyleTests", dependencies: ["OwnNames", "Quire"], packageAccess: false,
+      name: "AppStyleTests", dependencies: ["OwnNames", "OwnSettings", "Quire"], packageAccess: false,
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "OtherWriter", dependencies: ["Quire"], path: "Tests/OtherWriter", swiftSettings: swift),

@@ -22,7 +22,7 @@ extension ModelActorMacro: MemberMacro {
       "\(raw: access)nonisolated let modelContainer: Quire.ModelContainer",
       """
       \(raw: access)nonisolated var unownedExecutor: _Concurrency.UnownedSerialExecutor {
-      modelExecutor.asUnownedSerialExecutor()
+      unsafe modelExecutor.asUnownedSerialExecutor()
       }
       """,
     ]

@@ -20,7 +20,7 @@ struct ModelMembers {
     return all.map { DeclSyntax(verbatim: $0) }
   }
 
-  private var state: String { "@exclusivity(unchecked) \(member)var _quireState = Quire._Quire.ModelState()" }
+  private var state: String { "@safe @exclusivity(unchecked) \(member)var _quireState = Quire._Quire.ModelState()" }
 
   /// One statement a property: one expression of them all would be one problem for the type checker.
   private var definition: String {

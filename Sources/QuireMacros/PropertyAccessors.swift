@@ -28,8 +28,8 @@ struct PropertyAccessors {
 
   /// The storage; beside it, where the source observes the property, whether an observer is running.
   var storage: [DeclSyntax] {
-    // Every access is one load or one store, so there is nothing for a check at run time to find.
-    let head = "@exclusivity(unchecked) private var \(property.storage)"
+    // Every access is one load or one store, so there is nothing for a check at run time to find: it is as safe as with one.
+    let head = "@safe @exclusivity(unchecked) private var \(property.storage)"
     let initial = property.initialValue?.description
     let declaration: String
     if isDirect {
