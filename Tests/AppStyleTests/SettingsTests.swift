@@ -26,9 +26,10 @@ import Testing
 
     try shelf.remove("eden")
     #expect(shelf.books.map(\.title) == ["Solaris"])
-    let deleted = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).flatMap(\.changes).compactMap
-    {
-      if case .delete(let change as DefaultHistoryDelete<Book>) = $0 { change.tombstone[\.title] } else { nil }
+    let changes = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).flatMap(\.changes)
+    var deleted: [String?] = []
+    for case .delete(let change as DefaultHistoryDelete<Book>) in changes {
+      deleted.append(change.tombstone[\.title] as? String)
     }
     #expect(deleted == ["Eden"])
   }
