@@ -8,6 +8,7 @@ struct AcceptanceTests {
   static let settings: [[String]] = [
     [],
     ["-default-isolation", "MainActor"],
+    ["-strict-memory-safety"],
     ["-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "ExistentialAny"],
     [
       "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature",
