@@ -27,7 +27,7 @@ package final class SmallDisk {
 
   package func empty() throws { try FileManager.default.removeItem(at: ballast) }
 
-  private static func run(_ arguments: String...) throws {
+  package static func run(_ arguments: String...) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments

@@ -44,6 +44,9 @@ int quire_file_is_inherited(uint64_t device, uint64_t inode);
 /// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.
 int quire_totals_install(sqlite3 *db);
 
+/// Whether what is at the path is mounted there by itself; 0 where the system does not say so.
+int quire_is_mounted(const char *path);
+
 /// Gives a file a name that no file has: -1 with `errno` EEXIST where one has.
 int quire_rename_new(const char *old_path, const char *new_path);
 

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Foundation
 
 /// A path that will be opened as a connection, checked before SQLite touches it.
@@ -22,6 +23,13 @@ struct DatabaseFile {
     if info.st_mode & S_IFMT == S_IFDIR { throw .isDirectory(path: path) }
     if info.st_mode & S_IFMT != S_IFREG { throw .unreadable(path: path, reason: "this is not a regular file") }
     if info.st_nlink > 1 { throw .hardLinked(path: path, names: Int(info.st_nlink)) }
+    if access != .readOnly, quire_is_mounted(path) != 0 {
+      throw .unreadable(
+        path: path,
+        reason:
+          "it is mounted alone, without its folder, and its -wal would lie outside of that mount, where other programs and "
+          + "the next container do not find it; mount the folder")
+    }
     // SQLite itself would not say why it cannot open it.
     if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 {
       throw .unreadable(path: path, reason: FileObstacle.reason(errno))
