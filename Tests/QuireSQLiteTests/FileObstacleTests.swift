@@ -31,6 +31,29 @@ import Testing
       "\(said)")
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for mounts"))
+  func `a file that is mounted alone is refused for writing, and one in a mounted folder is not`() throws {
+    let (folder, mounted) = (scratch.file("folder"), scratch.file("mounted"))
+    for path in [folder, mounted] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    let file = scratch.file("mounted.db")
+    try Connection(path: folder + "/library.db", access: .create).execute("CREATE TABLE book (id INTEGER PRIMARY KEY)")
+    try Data().write(to: URL(filePath: file))
+    try SmallDisk.run("mount", "--bind", folder + "/library.db", file)
+    defer { try? SmallDisk.run("umount", "-l", file) }
+    try SmallDisk.run("mount", "--bind", folder, mounted)
+    defer { try? SmallDisk.run("umount", "-l", mounted) }
+    for access in [Access.create, .readWrite] {
+      #expect(error(file, access).map { "\($0)" }?.contains("mount the folder. It was not changed") == true)
+      #expect(error(mounted + "/library.db", access) == nil)
+    }
+    #expect(error(file, .readOnly) == nil)
+    #expect(throws: DatabaseError.self) {
+      try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(1))
+    }
+  }
+
   @Test func `a path just within the limit is opened`() throws {
     var path = scratch.path
     while path.utf8.count < 440 { path += "/" + String(repeating: "f", count: 30) }
@@ -68,7 +91,8 @@ import Testing
     let failed = SQLiteError(code: 266, message: "disk I/O error", systemError: EIO)
     let told = "\(try #require(failed.databaseError(path: "a.db", waited: .zero)))"
     #expect(
-      told.hasPrefix("reading or writing a.db failed (SQLite 266): Input/output error. The transaction"), "\(told)")
+      told.hasPrefix("reading or writing a.db failed (SQLite 266): Input/output error. What was not committed was"),
+      "\(told)")
     let folder = SQLiteError(code: 6410, message: "disk I/O error")
     #expect("\(try #require(folder.databaseError(path: "a.db", waited: .zero)))".contains("name one in SQLITE_TMPDIR"))
     let named = SQLiteError(code: 14, message: "unable to open database: other.db")

@@ -22,7 +22,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case readOnly(path: String, reason: String? = nil)
   /// The disk is full; the transaction was rolled back.
   case diskFull(path: String)
-  /// The system could not read or write the file; the transaction was rolled back.
+  /// The system could not read or write the file; what was not committed was rolled back.
   case inputOutput(path: String, code: Int32, reason: String? = nil)
   /// Another connection or process held the lock for the entire busy timeout; or it ran a `SchemaMigrationPlan` for the entire
   /// write timeout, and is named.
@@ -82,8 +82,8 @@ extension DatabaseError: CustomStringConvertible {
     case .diskFull(let path):
       "the disk of \(path) is full. The transaction was rolled back; free disk space and retry"
     case .inputOutput(let path, let code, let reason):
-      "reading or writing \(path) failed (SQLite \(code))\(reason.map { ": \($0)" } ?? ""). The transaction was rolled back; "
-        + "check the disk and repeat"
+      "reading or writing \(path) failed (SQLite \(code))\(reason.map { ": \($0)" } ?? ""). What was not committed was rolled "
+        + (code == FileObstacle.shortRead ? "back; restore a backup" : "back; check the disk and repeat")
     case .busy(let path, let waited, let holder):
       "\(holder ?? "another process, or another container of this one,") kept \(path) locked for \(waited). "
         + "Nothing was written; repeat, or raise the \(holder == nil ? "busy" : "write") timeout"
@@ -148,9 +148,10 @@ extension DatabaseError {
     }
   }
 
-  /// Converts the error of a read: damage concerns the database; other errors of SQLite concern the statement.
+  /// Converts the error of a read: damage and a failing disk concern the database; other errors of SQLite concern the
+  /// statement.
   package static func explaining(_ error: any Error, path: String) -> any Error {
-    guard let refused = error as? SQLiteError, refused.isCorrupt else { return error }
-    return DatabaseError.corrupt(path: path, sql: refused.sql)
+    guard let refused = error as? SQLiteError, refused.isCorrupt || refused.isInputOutput else { return error }
+    return DatabaseError(refused, path: path, waited: .zero) ?? error
   }
 }

@@ -25,11 +25,15 @@ package enum FileObstacle {
     }
   }
 
+  /// SQLITE_IOERR_SHORT_READ: a file ends before what is to be read.
+  static let shortRead = SQLITE_IOERR | 2 << 8
+
   /// Why the system could not read or write; nil if it did not say so.
   static func failing(_ error: SQLiteError) -> String? {
     if error.code == SQLITE_IOERR | 25 << 8 {  // SQLITE_IOERR_GETTEMPPATH
       return "there is no folder for temporary files that can be written to; name one in SQLITE_TMPDIR"
     }
+    if error.code == shortRead { return "it, or the -wal beside it, is shorter than it was, as if truncated" }
     return error.systemError == 0 ? nil : reason(error.systemError)
   }
 

@@ -11,6 +11,7 @@ extension ReaderPool {
   ///
   /// A reader of its own looks, because the failed one may be in a transaction that has changed tables itself.
   func explaining(_ error: any Error) -> any Error {
+    if let damage = error as? DatabaseError, isOfTruncatedLog(damage) { return DatabaseError.fileReplaced(path: path) }
     guard let watch = schemaWatch.withLock({ $0 }), watch.mayExplain(error) else { return error }
     guard let reader = try? take(isExempt: true) else { return error }
     defer { giveBack(reader.endSnapshot() ? reader : nil, isExempt: true) }
@@ -20,6 +21,17 @@ extension ReaderPool {
     } catch {
       return error
     }
+  }
+
+  /// Whether what could not be read was in a write-ahead log that another program has truncated.
+  private func isOfTruncatedLog(_ error: DatabaseError) -> Bool {
+    switch error {
+    case .corrupt, .inputOutput: break
+    default: return false
+    }
+    guard configuration.access != .readOnly, let reader = try? take(isExempt: true) else { return false }
+    defer { giveBack(reader.endSnapshot() ? reader : nil, isExempt: true) }
+    return reader.isLogCut
   }
 }
 

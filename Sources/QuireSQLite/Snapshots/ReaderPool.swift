@@ -18,8 +18,8 @@ final class ReaderPool: @unchecked Sendable {
   private let returns = Atomic(0)
   let damageWatch: DamageWatch
   let schemaWatch = Locked<(any SchemaWatch)?>(nil)
-  private let path: String
-  private let configuration: DatabaseConfiguration
+  let path: String
+  let configuration: DatabaseConfiguration
   private let limit: Int
   private let events: StoreEvents
 
