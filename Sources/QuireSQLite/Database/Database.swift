@@ -156,7 +156,7 @@ package final class Database: Sendable {
       try reader.beginSnapshot()
     } catch {
       readers.giveBack(reader.endSnapshot() ? reader : nil)
-      throw DatabaseError(error, path: path, waited: configuration.busyTimeout) ?? error
+      throw readers.explaining(DatabaseError(error, path: path, waited: configuration.busyTimeout) ?? error)
     }
     defer { readers.giveBack(reader.endSnapshot() ? reader : nil) }
     do {
