@@ -46,4 +46,46 @@ import Testing
     try context.save()
     #expect(updated() == [])
   }
+
+  @Test func `undo, redo and a deletion by predicate name their objects, too`() throws {
+    let store = try store(["Lem": ["Eden", "Solaris"]])
+    let context = ModelContext(store)
+    context.undoManager = UndoManager()
+    let heard = Locked<[String]>([])
+    let center = NotificationCenter.default
+    let tokens = [ModelContext.willSave, ModelContext.didSave].map { name in
+      center.addObserver(forName: name, object: context, queue: nil) { notification in
+        let lists = notification.userInfo as? [String: [PersistentIdentifier]] ?? [:]
+        let texts = lists.filter { !$0.value.isEmpty }.map { list in
+          "\(list.key) \(list.value.map { "\($0.entityName) \($0.rowKey ?? 0)" }.sorted())"
+        }
+        heard.withLock { $0.append(name == ModelContext.willSave ? "will" : texts.sorted().joined(separator: ", ")) }
+      }
+    }
+    defer { for token in tokens { center.removeObserver(token) } }
+    func news() -> [String] {
+      heard.withLock { all in
+        defer { all = [] }; return all
+      }
+    }
+    let eden = try context.volume("Eden")
+    let (own, other) = (eden.persistentModelID.rowKey ?? 0, try context.volume("Solaris").persistentModelID.rowKey ?? 0)
+    eden.price = 3
+    try context.save()
+    _ = news()
+    try context.undo()
+    #expect(news() == ["will", #"updated ["Volume \#(own)"]"#])
+    try context.redo()
+    #expect(news() == ["will", #"updated ["Volume \#(own)"]"#])
+    try context.delete(model: Volume.self, where: #Predicate { $0.price == 3 })
+    #expect(news() == ["will", #"deleted ["Volume \#(own)"]"#])
+    try context.undo()
+    #expect(news() == ["will", #"inserted ["Volume \#(own)"]"#])
+    try context.delete(model: Volume.self)
+    #expect(news() == ["will", #"deleted ["Volume \#(own)", "Volume \#(other)"]"#])
+    try context.undo()
+    #expect(news() == ["will", #"inserted ["Volume \#(own)", "Volume \#(other)"]"#])
+    try context.transaction { try context.delete(model: Volume.self, where: #Predicate { $0.title == "Eden" }) }
+    #expect(news().contains(#"deleted ["Volume \#(own)"]"#))
+  }
 }

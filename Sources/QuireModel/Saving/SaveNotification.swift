@@ -3,8 +3,8 @@ import QuireRow
 import QuireSQLite
 import Synchronization
 
-/// Notifications that a context posts about its saves, for code written for SwiftData. To follow rows, use
-/// `store.commits`, which reports every commit and its changes.
+/// Notifications that a context posts about its saves, and about `undo()`, `redo()` and `delete(model:where:)`, for code
+/// written for SwiftData. To follow rows, use `store.commits`, which reports every commit and its changes.
 extension ModelContext {
   /// Posted by a context before it saves; observers may still edit.
   public static var willSave: Notification.Name { SaveNotification.named("QuireModelContextWillSave") }
@@ -37,20 +37,28 @@ enum SaveNotification {
 }
 
 extension Saver {
-  /// What a save is about to write, for the notification after it.
+  /// What is about to be written, for the notification after it.
   struct Announced {
-    var inserted: [any PersistentModel] = []
+    /// New objects, which get their keys only now.
+    var new: [any PersistentModel] = []
+    var inserted: [PersistentIdentifier] = []
     var updated: [PersistentIdentifier] = []
     var deleted: [PersistentIdentifier] = []
   }
 
   /// - Returns: Nil if there are no observers.
   func announceSave() -> Announced? {
-    guard SaveNotification.isWanted, !isSilent, let context = core.context else { return nil }
-    NotificationCenter.default.post(name: ModelContext.willSave, object: context)
+    guard announceWrite() else { return nil }
     return Announced(
-      inserted: pending.inserted.compactMap { $0 },
+      new: pending.inserted.compactMap { $0 },
       updated: updatedIdentifiers(), deleted: pending.deleted.map(\.persistentModelID))
+  }
+
+  /// - Returns: False if there are no observers.
+  func announceWrite() -> Bool {
+    guard SaveNotification.isWanted, !isSilent, let context = core.context else { return false }
+    NotificationCenter.default.post(name: ModelContext.willSave, object: context)
+    return true
   }
 
   /// The objects with edited properties, and those of which only a list was changed: that is in rows of other tables.
@@ -114,11 +122,29 @@ extension Saver {
   func announceSaved(_ saved: Announced?) {
     guard let saved, let context = core.context else { return }
     let identifiers: [ModelContext.NotificationKey: [PersistentIdentifier]] = [
-      .insertedIdentifiers: saved.inserted.map(\.persistentModelID), .updatedIdentifiers: saved.updated,
+      .insertedIdentifiers: saved.inserted + saved.new.map(\.persistentModelID), .updatedIdentifiers: saved.updated,
       .deletedIdentifiers: saved.deleted,
     ]
     NotificationCenter.default.post(
       name: ModelContext.didSave, object: context,
       userInfo: Dictionary(uniqueKeysWithValues: identifiers.map { ($0.key.rawValue, $0.value) }))
+  }
+}
+
+extension Saver.Announced {
+  /// The rows of these tables that belong to models.
+  init(_ tables: [TableChanges], in store: Store) {
+    for table in tables {
+      guard let entity = store.entity(ofTable: table.table.name) else { continue }
+      for row in table.rows {
+        guard case .integer(let key) = row.key else { continue }
+        let name = PersistentIdentifier(store: store.number, entity: UInt32(entity.index), key: key)
+        switch row.kind {
+        case .insert: inserted.append(name)
+        case .update: updated.append(name)
+        case .delete: deleted.append(name)
+        }
+      }
+    }
   }
 }

@@ -136,13 +136,16 @@ extension ModelContext {
 extension Saver {
   /// Writes the rows of a commit as they were before it, in one commit.
   func takeBack(_ tables: [TableChanges]) throws {
+    let inverse = ChangeSet.inverse(of: tables)
+    let announced = announceWrite() ? try Announced(inverse, in: requireStore()) : nil
     try write { transaction, store in
       do {
-        try ChangeWriter(ChangeSet.inverse(of: tables), on: transaction.connection).merge()
+        try ChangeWriter(inverse, on: transaction.connection).merge()
       } catch let obstacle as ChangeWriter.Obstacle {
         throw ModelError.undoRefused(obstacle, store)
       }
     }
+    announceSaved(announced)
   }
 }
 
