@@ -17,26 +17,26 @@ public struct ModelConfiguration: Sendable {
   /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may
   /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
   public var synchronous: Synchronous = .full
-  /// How long a write waits for another process that writes to the file, 5 s by default; then it is
+  /// How long a write waits for another process that writes to the file, 5 s by default; then it throws
   /// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``.
   public var busyTimeout = Duration.seconds(5)
-  /// How long a thread waits to write while others of this process do, 60 s by default; then it is
-  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. Opening a file waits as long while others run a
-  /// ``SchemaMigrationPlan`` on it. ``ModelContainer/write(author:deadline:_:)`` has its deadline instead, because no thread
-  /// waits for it.
+  /// How long a thread waits to write while other threads of this process write, 60 s by default; then it throws
+  /// ``QuireSQLite/DatabaseError/writerBusy(waited:)``. Opening a file waits as long while other programs run a
+  /// ``SchemaMigrationPlan`` on it. ``ModelContainer/write(author:deadline:_:)`` has its deadline instead, because no
+  /// thread waits for it.
   public var writeTimeout = Duration.seconds(60)
   /// How many blocks of ``ModelContainer/read(deadline:_:)`` run at once; nil for as many as the machine has cores.
   public var readers: Int?
   /// The page cache of each connection in bytes, 16 MB by default, filled as needed. There is a connection for the writer,
   /// one for each reader, and one for each context that is reading.
   public var cacheSize = 16 << 20
-  /// After how many pages of 4 kB the write-ahead log is copied into the file; nil for 1 000 with `synchronous` full and
-  /// 4 000 otherwise. Fewer keep the log short, more save work for a file that is written often.
+  /// After how many pages of 4 kB the write-ahead log is copied into the file; nil for 1 000 with `synchronous` full
+  /// and 4 000 otherwise. A lower number keeps the log short; a higher one saves work for a file that is written often.
   public var checkpointPages: Int?
   /// Whether the file keeps a log of all that is committed to it: see ``QuireSQLite/ChangeLog``.
   public var changeLog: ChangeLog
   /// Whether the file's triggers and views may use virtual tables, such as a full-text index that follows its table by
-  /// triggers. For files of your own: what a stranger's file does there runs when you write to it.
+  /// triggers. Only for files that you trust: the SQL of these triggers and views runs when you write to the file.
   public var trustsSchema = false
   /// What contexts do if a new object has a unique value that another row has; each context can set its own.
   public var onUniqueConflict = UniqueConflictPolicy.refuse

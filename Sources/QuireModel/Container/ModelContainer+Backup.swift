@@ -3,20 +3,20 @@ public import Foundation
 import QuireSQLite
 
 extension ModelContainer {
-  /// A backup that was made.
+  /// A finished backup.
   public struct Backup: Hashable, Sendable {
     /// The file: a whole SQLite database without a log beside it.
     public let url: URL
-    /// The number of the commit it holds: of that, all that was committed before, and nothing after.
+    /// The number of the latest commit that it contains.
     public let commitNumber: Int64
     /// Its size.
     public let bytes: Int
 
-    /// How far a backup has come.
+    /// The progress of a backup.
     public struct Progress: Hashable, Sendable {
-      /// Pages of the file that are copied.
+      /// The number of pages copied so far.
       public let completedPages: Int
-      /// Pages of the file, at the commit that is copied.
+      /// The number of pages of the file, at the commit that is copied.
       public let totalPages: Int
       /// From 0 to 1.
       public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
@@ -27,20 +27,21 @@ extension ModelContainer {
   ///
   ///     try await store.backup(to: folder.appending(path: "library.backup"), replacing: true)
   ///
-  /// The file holds the latest commit and has its name only when it is whole and on the disk, so that a crash leaves what
-  /// was there. It gets the owner and rights of the store's file. Pending changes of contexts are not in it.
+  /// The file contains the latest commit. It gets its name only when it is complete and on the disk, so that a crash
+  /// leaves a previous file as it was. It gets the owner and rights of the store's file. Pending changes of contexts
+  /// are not in it.
   ///
-  /// May be called on any isolation; the copying runs on a thread of its own. No writer waits for it, but the write-ahead
-  /// log keeps what is written meanwhile. If the task is canceled, it ends within a few hundred pages.
+  /// May be called on any isolation; the copying runs on a separate thread. Writers do not wait for it, but the
+  /// write-ahead log keeps what is written meanwhile. If the task is canceled, it ends within a few hundred pages.
   ///
   /// - Parameters:
-  ///   - url: The file to make, on any disk; its folder must be there.
-  ///   - replacing: Whether a file that is there is replaced, in one step.
+  ///   - url: The file to make, on any disk; its folder must exist.
+  ///   - replacing: Whether an existing file is replaced, in one step.
   ///   - progress: Called on the copying thread after each 256 pages; the copying waits for it.
   /// - Returns: The file, and which commit it holds.
-  /// - Throws: ``StoreBackupError`` if the file is there or cannot be written, ``DatabaseError`` if the path cannot be a
-  ///   database's or the store cannot be read, `CancellationError`. Then what was at `url` is as before, and nothing is left
-  ///   beside it.
+  /// - Throws: ``StoreBackupError`` if the file exists or cannot be written, ``DatabaseError`` if the path cannot be a
+  ///   database's or the store cannot be read, `CancellationError`. Then what was at `url` is as before, and nothing is
+  ///   left beside it.
   /// - Complexity: O(size of the file).
   @discardableResult
   public func backup(

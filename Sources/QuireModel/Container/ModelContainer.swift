@@ -7,8 +7,9 @@ import QuireShared
 ///
 ///     let store = try ModelContainer(for: Book.self, Author.self, url: URL(filePath: "library.db"))
 ///
-/// Opening checks the models against the file's tables and says what differs; in a new or empty file, and in memory,
-/// it creates them. `Sendable`: pass it anywhere, and make a ``ModelContext`` where you are.
+/// Opening checks the models against the file's tables and throws an error with the differences; in a new or empty
+/// file, and in memory, it creates the tables. The container is `Sendable`: pass it anywhere, and make a
+/// ``ModelContext`` in each isolation that needs one.
 public final class ModelContainer: Sendable {
   /// How the store was opened.
   public let configuration: ModelConfiguration
@@ -25,7 +26,7 @@ public final class ModelContainer: Sendable {
   /// Blocks while the file is opened, checked and, with a plan, migrated.
   ///
   /// - Parameters:
-  ///   - models: The classes; those that their relationships lead to are taken in.
+  ///   - models: The classes; the classes that their relationships lead to are included.
   ///   - migrationPlan: Takes a file of an older version to that of the models first: see ``SchemaMigrationPlan``.
   ///   - configurations: One, or none for the default file.
   /// - Throws: ``SchemaError`` if the models do not fit together or the file's tables are not theirs; a
@@ -325,19 +326,18 @@ public final class ModelContainer: Sendable {
   ///
   ///     try store.execute("UPDATE book SET title = \(title) WHERE id = \(id)")
   ///
-  /// What is interpolated is bound, as ``QuireSQLite/SQL`` says. One statement may have values; without there may be
-  /// several.
+  /// Interpolated values are bound, as ``QuireSQLite/SQL`` says. Text without values may contain several statements.
   ///
-  /// - Parameter author: the name its commit carries.
-  /// - Returns: the number of rows it changed, with those changed by triggers and foreign keys.
-  /// - Throws: ``QuireSQLite/SQLiteError`` and ``QuireSQLite/DatabaseError``, and what could not go into the statement;
-  ///   then nothing of it is there.
+  /// - Parameter author: The author name of its commit.
+  /// - Returns: The number of rows it changed, including those changed by triggers and foreign keys.
+  /// - Throws: ``QuireSQLite/SQLiteError`` and ``QuireSQLite/DatabaseError``, and the error of a value that cannot be
+  ///   bound; then nothing was changed.
   @discardableResult
   public func execute(_ sql: SQL, author: String? = nil) throws -> Int {
     try writeSQL(author: author) { try $0.execute(sql) }
   }
 
-  /// Runs several statements as one commit, which carries the author's name.
+  /// Runs several statements as one commit, with the author's name.
   ///
   ///     try store.writeSQL { transaction in
   ///       let stock = try transaction.query("SELECT stock FROM book WHERE id = \(id)").first?.value("stock", as: Int.self)
@@ -346,7 +346,7 @@ public final class ModelContainer: Sendable {
   ///     }
   ///
   /// May be called on any thread. Blocks it while others write, and all other writers while the body runs. A task calls
-  /// ``write(author:deadline:_:)``, which blocks no thread of Swift's.
+  /// ``write(author:deadline:_:)``, which blocks no thread of Swift's pool.
   ///
   /// - Throws: What the body throws, a ``DatabaseError`` of the commit; then nothing was written. A write inside a write
   ///   is ``DatabaseError/nestedWrite``.
@@ -358,12 +358,12 @@ public final class ModelContainer: Sendable {
     }
   }
 
-  /// Rows of one query, on the latest committed state. What is interpolated is bound, as ``QuireSQLite/SQL`` says.
+  /// The rows of one query on the latest committed state. Interpolated values are bound, as ``QuireSQLite/SQL`` says.
   ///
   /// May be called on any thread; blocks it while the query runs.
   ///
-  /// - Throws: ``StatementError/writes`` for a statement that writes, ``SQLiteError`` for what SQLite refuses otherwise,
-  ///   what could not go into the statement, and ``DatabaseError``.
+  /// - Throws: ``StatementError/writes`` for a statement that writes, ``SQLiteError`` for other errors of SQLite, the
+  ///   error of a value that cannot be bound, and ``DatabaseError``.
   public func query(_ sql: SQL) throws -> [SQLRecord] {
     try store.database.read { connection in
       do {

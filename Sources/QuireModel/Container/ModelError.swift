@@ -1,39 +1,39 @@
 public import QuireRow
 
-/// What a container or context refuses, and where.
+/// An error of a container or context; it names the model, the property or the setting.
 @nonexhaustive
 public enum ModelError: Error, Sendable {
-  /// A row that does not decode: it is not made into an object, and the others are.
+  /// A row that does not decode. No object is made for it; other rows are not affected.
   case undecodable(model: String, key: Int64?, property: String, reason: ValueError)
-  /// A value that no column holds; nothing was saved.
+  /// A value that no column can hold; nothing was saved.
   case notStorable(model: String, property: String, reason: ValueError)
-  /// Assignments to objects that are deleted, or of values that are refused, were ignored; the save that names them
-  /// saved nothing. The next one will.
+  /// Assignments to deleted objects, or of refused values, were ignored. The save that throws this saved nothing; the
+  /// next save writes the other changes.
   case ignoredAssignments([String])
   /// A value that a rule of its model refuses; see ``ValidatedModel``. Nothing was changed.
   case refusedValue(model: String, property: String, reason: String)
   /// ``PersistentModel/set(_:to:)`` on an object that is deleted.
   case deletedObject(model: String, property: String)
   /// Two rows of a model would share a value that must be unique; nothing was saved. The values are those of the object
-  /// whose row was refused; none where it was not the row of an object.
+  /// whose row was refused; empty if the row belonged to no object.
   case notUnique(model: String, properties: [String], values: [String])
-  /// A trigger of the file has ignored what a save wrote, or has deleted or moved the row of a new object; nothing was
-  /// saved.
+  /// A trigger of the file has discarded a change of the save, or has deleted or moved the row of a new object; nothing
+  /// was saved.
   case changedByTrigger(String)
   /// A relationship refused by the schema: a missing target, or `.deny` with objects left.
   case relationshipRefused(String)
-  /// The object belongs to another context: take its ``PersistentModel/persistentModelID`` there instead.
+  /// The object belongs to another context: use its ``PersistentModel/persistentModelID`` there instead.
   case otherContext(model: String)
-  /// What was saved cannot be taken back or done again; nothing was changed.
+  /// A save cannot be undone or redone; nothing was changed.
   case undoRefused(String)
-  /// Other writers have changed what was edited here, and the context refuses that: see ``ConflictPolicy/refuse``.
-  /// Nothing was saved.
+  /// Other writers have changed values or rows that were edited here, and the context refuses that: see
+  /// ``ConflictPolicy/refuse``. Nothing was saved.
   case conflict([SaveConflict])
   /// A relationship would have too few or too many objects; nothing was saved.
   case relationshipCount(model: String, property: String, count: Int, allowed: ClosedRange<Int>)
   /// A class that is not among the container's models.
   case unknownModel(String)
-  /// A row has the highest key there is, so that no new one can be given.
+  /// A row has the highest possible key, so there is no key for a new row.
   case keysExhausted(model: String)
   /// A container was to be closed while its main context had so many unsaved changes.
   case unsavedChanges(Int)
@@ -47,7 +47,7 @@ public enum ModelError: Error, Sendable {
   case deadlineExceeded
   /// The container has been closed.
   case closed
-  /// A query that cannot be asked; the text names the part.
+  /// A query that cannot be run; the text names the part.
   case query(String)
 }
 

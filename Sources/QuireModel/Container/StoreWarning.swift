@@ -1,6 +1,6 @@
 package import QuireSQLite
 
-/// Something that went wrong or is slow, where no call could throw it; see ``ModelContainer/warnings``.
+/// Something that went wrong or is slow, and that no call could throw; see ``ModelContainer/warnings``.
 public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
   /// What it is about.
   public let kind: Kind
@@ -22,7 +22,7 @@ public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
     case loading
     /// A live result could not follow a commit, and shows the one before. Also in the result's `error`.
     case liveResult
-    /// A new live result will read a whole table when rows change; with the index that would help.
+    /// A new live result will read a whole table when rows change. The description names the index that would help.
     case slowLiveResult
     /// A relationship is loaded for one object at a time, over and over. In debug builds only.
     case repeatedLoads
@@ -36,9 +36,9 @@ extension ModelContainer {
   ///
   ///     for await warning in store.warnings { logger.warning("\(warning)") }
   ///
-  /// Each stream has all warnings from when it was asked for; of those that were not taken yet the newest 1 024 are
-  /// kept. Without a stream, making a live result costs nothing more; otherwise it also costs the plans of its statements.
-  /// A stream does not keep the container open: it ends when the container is closed or released.
+  /// Each stream has all warnings since it was made; of those that were not read yet the newest 1 024 are kept. Without
+  /// a stream, making a live result costs nothing more; otherwise it also costs the plans of its statements. A stream
+  /// does not keep the container open: it ends when the container is closed or released.
   public var warnings: AsyncStream<StoreWarning> { store.warnings.stream }
 
   /// Calls the body with every warning, until the observation is canceled or released.

@@ -5,14 +5,14 @@ public import QuireShared
 
 // A store whose file follows a log, together with the files of other machines.
 extension ModelConfiguration {
-  /// The file at `url`, which is this machine's of a store that several machines have:
+  /// The file at `url`, as this machine's file of a store that several machines share:
   ///
   ///     let store = try ModelContainer(
   ///       for: Book.self, configurations: ModelConfiguration(url: file, shared: .etcd("library")))
   ///
-  /// A file that is not there is made from the store's newest snapshot when the container is opened; while the log cannot be
-  /// reached, that is ``QuireShared/SharedStoreError/cutOff(since:)``. A file that is there is opened without the log, too. It
-  /// must have been shared under that name: see `quire node share`.
+  /// If the file does not exist, opening the container makes it from the store's newest snapshot; while the log cannot
+  /// be reached, this throws ``QuireShared/SharedStoreError/cutOff(since:)``. An existing file is opened even if the
+  /// log cannot be reached. It must have been shared under that name: see `quire node share`.
   public init(_ name: String? = nil, schema: Schema? = nil, url: URL, shared: SharedStore) {
     self.init(name, schema: schema, url: url)
     self.shared = shared
@@ -37,7 +37,7 @@ extension ModelContainer {
   /// Waits until the file has everything that any machine has committed until now: a read that begins then sees it. Costs
   /// one request of the log.
   ///
-  /// Returns at once if the store is not shared. What the file gets after the wait was ended stays.
+  /// Returns at once if the store is not shared. Entries that the file receives after the end of the wait stay.
   ///
   /// - Parameter deadline: When to give up waiting.
   /// - Throws: ``QuireShared/SharedStoreError`` if the log cannot be reached, or the node has stopped; `CancellationError`
@@ -47,8 +47,8 @@ extension ModelContainer {
     try await awaited(deadline) { try await node.catchUp(isOver: $0) }
   }
 
-  /// What became of a commit whose outcome was unknown: see ``QuireShared/SharedStoreError/outcomeUnknown(_:)``. The commit
-  /// can be kept meanwhile, and asked for after a restart.
+  /// Whether a commit with an unknown outcome was made: see ``QuireShared/SharedStoreError/outcomeUnknown(_:)``. The
+  /// commit can be stored meanwhile, and passed to this method after a restart.
   ///
   /// - Parameter deadline: When to give up waiting.
   /// - Throws: ``QuireShared/SharedStoreError/outcomeUnknown(_:)`` again if the log cannot be reached, which can take several
