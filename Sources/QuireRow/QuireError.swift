@@ -1,7 +1,7 @@
 public import Foundation
 
 /// An error of Quire. Its description says what happened, where, what state the data is in and what to do; its
-/// ``cause-swift.property`` says who can do it:
+/// ``cause-swift.property`` says what has to change before the call can succeed:
 ///
 ///     } catch let error as any QuireError where error.cause == .transient {
 ///       // Nothing was written, and the same call can succeed later.
@@ -31,7 +31,7 @@ public enum QuireErrorCause: Hashable, Sendable, CaseIterable {
   case conflict
   /// Nothing: a lock, a reader or a deadline was in the way, and the call was not carried out. It can succeed later.
   case transient
-  /// The file: its content, its disk or its permissions. It fails again until that has been mended.
+  /// The file: its content, its disk or its permissions. It fails again until that is repaired.
   case storage
 }
 

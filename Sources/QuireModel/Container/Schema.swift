@@ -2,7 +2,7 @@ import QuireRow
 
 /// A set of model classes, and the version of their shape.
 public struct Schema: Sendable {
-  /// The classes, as they were named.
+  /// The classes that were passed to the initializer.
   public let types: [any PersistentModel.Type]
   /// The version of their shape.
   public let version: Version
@@ -42,9 +42,9 @@ public struct Schema: Sendable {
     /// Its stored properties, in the order of the source.
     public let properties: [Property]
 
-    /// Those that hold values.
+    /// The properties that hold values.
     public var attributes: [Property] { properties.filter { !$0.isRelationship } }
-    /// Those that lead to models.
+    /// The properties that lead to models.
     public var relationships: [Property] { properties.filter(\.isRelationship) }
 
     init(_ definition: _Quire.ModelDefinition) {
@@ -57,7 +57,7 @@ public struct Schema: Sendable {
   public struct Property: Hashable, Sendable {
     /// Its name in the source.
     public let name: String
-    /// Its name in earlier versions, where `originalName:` gives one.
+    /// Its name in earlier versions, if `originalName:` gives one.
     public let originalName: String?
     /// Whether it may be nil.
     public let isOptional: Bool
@@ -120,10 +120,10 @@ public protocol VersionedSchema: SendableMetatype {
 /// files, which can be read, rehearsed and undone: `quire migrate`.
 ///
 /// A container that is opened with a plan finds out which version the file has, and takes it through the stages that
-/// are left to the version with the container's models; if there is none, to the newest. Of several processes or threads
-/// that open the file at once, or files of its folder, one does so, and the others wait for it. Once the same one has been
-/// waited for as long as ``ModelConfiguration/writeTimeout`` says, opening throws
-/// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which says who it is.
+/// are left to the version with the container's models; if there is none, to the newest. If several processes or
+/// threads open the file at once, or files of its folder, one of them runs the stages, and the others wait for it.
+/// After a wait of ``ModelConfiguration/writeTimeout`` for the same one, opening throws
+/// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``, which names the process.
 public protocol SchemaMigrationPlan: SendableMetatype {
   /// All versions, oldest first.
   static var schemas: [any VersionedSchema.Type] { get }
@@ -137,8 +137,8 @@ public enum MigrationStage: Sendable {
   /// and new ones get their declared default.
   case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
   /// The same between two closures: the first sees the models of the old version, the second those of the new one.
-  /// What they leave unsaved is saved when they return. One that throws, or in which the process ends, runs again when the
-  /// file is next opened, so it must not matter to it what an earlier run has saved.
+  /// Unsaved changes are saved when they return. A closure that throws, or during which the process ends, runs again
+  /// when the file is next opened: it must work whatever an earlier run has saved.
   case custom(
     fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
     willMigrate: (@Sendable (ModelContext) throws -> Void)?, didMigrate: (@Sendable (ModelContext) throws -> Void)?)

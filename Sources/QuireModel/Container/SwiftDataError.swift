@@ -13,7 +13,7 @@ public struct SwiftDataError: Error, Hashable, Sendable {
   /// ``SchemaError``.
   public static let loadIssueModelContainer = SwiftDataError(name: "loadIssueModelContainer")
 
-  /// Whether `error` is one of those that the name stands for; what `catch` asks.
+  /// Whether `error` is one of the errors with this name; called by `catch`.
   public static func ~= (pattern: SwiftDataError, error: any Error) -> Bool {
     switch error {
     case let error as ChangeLogError:

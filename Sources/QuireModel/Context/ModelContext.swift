@@ -90,8 +90,8 @@ public final class ModelContext {
 
   /// Registers an object and everything reachable from it; the next ``save()`` writes it.
   ///
-  /// A deleted object stays. If its deletion has been saved, it becomes a new row with the values it has kept: its lists
-  /// are empty, and references to objects that are gone are nil.
+  /// The deletion of a deleted object is canceled. If it has been saved, it becomes a new row with the values it has
+  /// kept: its lists are empty, and references to objects that are gone are nil.
   ///
   /// An object whose context is gone is adopted. If it was never saved, or its row is gone, it becomes a new row;
   /// otherwise it becomes that row's object with its values as edits. If the row's object is already in this context,
@@ -100,8 +100,8 @@ public final class ModelContext {
 
   /// Marks an object as deleted; the next ``save()`` deletes its row.
   ///
-  /// Of an object whose context is gone the row is deleted. An object of another context is not, and the next save
-  /// throws an error that says so.
+  /// If the object's context is gone, its row is deleted. An object of another context is not deleted, and the next
+  /// save throws an error that says so.
   public func delete<Model: PersistentModel>(_ model: Model) { owner.editing.delete(model) }
 
   /// Deletes the object if it is not nil.
@@ -224,7 +224,7 @@ public final class ModelContext {
   /// Objects that the next save inserts.
   public var insertedModelsArray: [any PersistentModel] { owner.pending.inserted.compactMap { $0 } }
   /// Objects with edited properties that the next save writes. An object of which only a list was changed is not among
-  /// them, because what is written are the rows of the other side.
+  /// them, because the rows of the other side are written.
   public var changedModelsArray: [any PersistentModel] { owner.pending.edits.filter { $0._quireRowState.dirty != 0 } }
   /// Objects whose rows the next save deletes.
   public var deletedModelsArray: [any PersistentModel] { owner.pending.deleted }

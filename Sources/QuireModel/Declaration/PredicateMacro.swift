@@ -15,13 +15,13 @@ public macro Predicate<each Model: PersistentModel>(_ body: (repeat each Model) 
   -> Foundation.Predicate<repeat each Model> =
   #externalMacro(module: "QuireMacros", type: "PredicateMacro")
 
-/// A value computed from a model's objects, written in Swift and asked of their rows.
+/// A value computed from a model's objects, written in Swift and evaluated on their rows.
 ///
 ///     let decade = #Expression<Book, Int> { ($0.year ?? 0) / 10 }
 ///     let found = #Predicate<Book> { decade.evaluate($0) == 199 }
 ///
-/// Takes the place of Foundation's macro where the closure's parameter is a model, gives the same `Expression`, and takes
-/// what `#Predicate` takes.
+/// Replaces Foundation's macro if the closure's parameter is a model, produces the same `Expression`, and accepts the
+/// same Swift as `#Predicate`.
 @freestanding(expression)
 public macro Expression<each Model: PersistentModel, Value>(_ body: (repeat each Model) -> Value)
   -> Foundation.Expression<repeat each Model, Value> =

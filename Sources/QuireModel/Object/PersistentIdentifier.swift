@@ -3,10 +3,10 @@ import QuireSQLite
 
 /// Identifies one object of one store; send it between isolations in place of the object.
 ///
-/// Three numbers, so that it is cheap to hash. Until the object's first save it is temporary: each object has one of its
-/// own, which changes when it is inserted and when it is saved. It stays the same when the object's context and container
-/// are released. Identifiers of one row are equal whichever container of the file they are of, also those that two stages
-/// of a migration plan have for it, and those that were noted before the file was opened again.
+/// Three numbers, so that it is cheap to hash. Until the object's first save it is temporary: it identifies this object
+/// only, and changes when the object is inserted and when it is saved. It stays the same when the object's context and
+/// container are released. Identifiers of one row are equal in all containers of the file, in the stages of a migration
+/// plan, and after the file was closed and opened again.
 ///
 /// It is encoded as the model's name and the row's key, `{"entity":"Book","key":7}`. It contains no path, so that it
 /// can be given to clients and still identifies the row when the file has been moved. Decoding selects the open store

@@ -33,7 +33,7 @@ extension SQL.Interpolation {
   /// with.
   public mutating func appendInterpolation(_ identifier: PersistentIdentifier?) { append(keyOf: identifier) }
 
-  /// Keys in parentheses, as `IN` wants them.
+  /// Keys in parentheses, for `IN`.
   public mutating func appendInterpolation(list identifiers: some Sequence<PersistentIdentifier>) {
     let identifiers = Array(identifiers)
     append("keys") { store in
@@ -43,7 +43,7 @@ extension SQL.Interpolation {
     }
   }
 
-  /// The keys of objects in parentheses, as `IN` wants them.
+  /// The keys of objects in parentheses, for `IN`.
   public mutating func appendInterpolation(list objects: some Sequence<some PersistentModel>) {
     appendInterpolation(list: objects.map(\.persistentModelID))
   }

@@ -5,8 +5,7 @@ public struct SchemaError: Error, Hashable, Sendable {
 
   package init(_ problem: Problem) { self.problem = problem }
 
-  /// What the tables of a file have that the models have not, and the other way round, one line each. Empty for an error
-  /// of another kind.
+  /// The differences between the tables of a file and the models, one line each. Empty for an error of another kind.
   public var differences: [String] {
     if case .mismatch(_, let differences, _, _, _) = problem { differences } else { [] }
   }
@@ -17,7 +16,7 @@ public struct SchemaError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
     /// A container needs at least one model.
     case noModels
-    /// Two classes have this name, and both were named or both were reached by relationships.
+    /// Two classes have this name, and both were passed to the container or both are reached by relationships.
     case duplicateName(String, classes: [String])
     /// A model's table has no name, or one that only SQLite or Quire may use.
     case reservedTable(model: String, table: String)

@@ -1,10 +1,9 @@
 package import Foundation
 
-/// A position in a file's change log: the changes logged after it are those that a reader at this position has not
-/// seen.
+/// A position in a file's change log: a reader at this position has not seen the changes that were logged after it.
 ///
 /// It is `Codable`, so it can be stored anywhere. It is valid for the file it came from, as long as the log goes back
-/// that far, and until a copy from before it is put back in the file's place.
+/// that far, and until the file is replaced by a copy from before this position.
 public struct CommitToken: Hashable, Codable, Sendable {
   /// The log's identifier: a file gets a new log when logging is switched off and on again.
   package let log: UUID

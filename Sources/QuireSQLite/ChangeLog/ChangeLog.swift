@@ -5,12 +5,12 @@
 /// behind can continue from its last position (``QuireRow/CommitToken``). It doubles the cost of a one-row commit, and
 /// importing rows costs two to three times as much.
 public enum ChangeLog: Hashable, Sendable {
-  /// As the file has it: on if it was switched on before.
+  /// The setting of the file: on if it was switched on before.
   case asInFile
-  /// Switches it on, and limits it from now on: to that time, and to about that number of changed rows. Without a limit
-  /// it grows forever.
+  /// Switches it on, and limits it from now on to that time and to about that number of changed rows. Without a limit
+  /// it grows without end.
   case on(keeping: Duration? = nil, atMost: Int? = nil)
-  /// Switches it off for all programs, and deletes what was logged.
+  /// Switches it off for all programs, and deletes the log.
   case off
 
   /// Whether a trigger of that name is the log's.
@@ -30,7 +30,7 @@ public enum ChangeLogError: Error, Hashable, Sendable {
   /// The token comes from another file, from a log that has been switched off since, or from commits that a copy which
   /// was put back does not have.
   case otherLog(path: String)
-  /// The log no longer goes back that far: these of its changes are gone.
+  /// The log no longer goes back that far: these changes were removed from it.
   case trimmed(missing: ClosedRange<Int64>)
   /// The token is beyond the end of the log: the file is older than the token, such as a restored backup.
   case ahead(place: Int64, last: Int64)

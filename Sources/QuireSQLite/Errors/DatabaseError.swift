@@ -18,14 +18,15 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case cannotCreate(path: String, reason: String)
   /// A page is damaged. Writing has stopped; undamaged parts can still be read.
   case corrupt(path: String, sql: String?)
-  /// A write to a file that can only be read; nothing was written. Without a reason, it was opened for reading only.
+  /// A write to a file that can only be read; nothing was written. `reason` is nil if the file was opened for reading
+  /// only.
   case readOnly(path: String, reason: String? = nil)
   /// The disk is full; the transaction was rolled back.
   case diskFull(path: String)
   /// The system could not read or write the file; what was not committed was rolled back.
   case inputOutput(path: String, code: Int32, reason: String? = nil)
-  /// Another connection or process held the lock for the entire busy timeout; or it ran a `SchemaMigrationPlan` for the entire
-  /// write timeout, and is named.
+  /// Another connection or process held the lock for the entire busy timeout, or ran a `SchemaMigrationPlan` for the
+  /// entire write timeout; `by` names it if it is known.
   case busy(path: String, waited: Duration, by: String? = nil)
   /// Another thread of this process was writing for the entire write timeout.
   case writerBusy(waited: Duration)
@@ -43,8 +44,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case closed(path: String)
   /// The state after this commit can no longer be read.
   case stale(commit: Int64)
-  /// The file that was opened, or its write-ahead log, is no longer at its path: there is another one, or none; or
-  /// another program has truncated the log. Nothing more is written.
+  /// The file that was opened, or its write-ahead log, was replaced, moved or deleted, or another program has truncated
+  /// the log. Nothing more is written.
   case fileReplaced(path: String)
   /// The file is shared with other machines, and was opened as if it were not; nothing was written.
   case shared(path: String)

@@ -1,12 +1,12 @@
-/// Why a copy of a store was not made. The store is as it was, and what was at the copy's path still is.
+/// Why a copy of a store was not made. The store and the file at the copy's path, if there was one, are as they were.
 @nonexhaustive
 public enum StoreBackupError: Error, Hashable, Sendable {
-  /// There is a file at the path, and it was not to be replaced.
+  /// There is a file at the path, and `replacing` is false.
   case exists(path: String)
   /// The path is that of the store's own file.
   case sameFile(path: String)
-  /// A program is writing to the file at the path, which `file` is then; or beside it lies the log of a database, `file`, which
-  /// SQLite would take for the copy's: a program has that database open, or has crashed.
+  /// A program is writing to the file at the path (`file`); or beside it is the log of another database (`file`), which
+  /// SQLite would read as the copy's log: a program has that database open, or has crashed.
   case inUse(path: String, file: String)
   /// The copy cannot be made or written, such as on a full disk or in a folder that is missing.
   case cannotWrite(path: String, reason: String)

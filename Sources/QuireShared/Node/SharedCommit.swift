@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A commit on a shared store: where it is in the log, if it is there at all, and its identity. Can be kept and asked for
-/// later, also by another process.
+/// A commit on a shared store: its identity, and its position in the log if it was added. It can be stored, and looked
+/// up later, also by another process.
 public struct SharedCommit: Hashable, Sendable, Codable {
   /// Its position in the log, from 1.
   public let position: Int64
@@ -10,15 +10,15 @@ public struct SharedCommit: Hashable, Sendable, Codable {
 
   package init(position: Int64, id: UUID) { (self.position, self.id) = (position, id) }
 
-  /// What became of a commit.
+  /// Whether a commit was made.
   public enum Outcome: Hashable, Sendable {
     /// It is in the log, and in the file.
     case committed
-    /// It is not there, and never will be.
+    /// It is not in the log, and never will be.
     case notCommitted
-    /// Nothing is at its place yet.
+    /// The log has no entry at its position yet.
     case undecided
-    /// The entry at its place is not kept any longer.
+    /// The entry at its position is no longer kept.
     case forgotten
   }
 }

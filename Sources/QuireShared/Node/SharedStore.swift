@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A store that several machines have, and how this one takes part in it.
+/// A store that several machines share, and how this machine takes part.
 ///
 ///     let store = try ModelContainer(
 ///       for: Book.self, configurations: ModelConfiguration(url: file, shared: .etcd("library")))
 ///
-/// Each machine has the whole of it in a file of its own; what they commit is in one log, in one order.
+/// Each machine has all of its data in a file of its own. The commits of all machines are in one log, in one order.
 public struct SharedStore: Sendable {
   /// The store's name, in the log and in the file.
   public let name: String
-  /// This machine's name among the nodes, for a file that is made now; one that is there has its name. If another machine has
-  /// it, letters are added to it.
+  /// This machine's name among the nodes, if the file is made now; an existing file contains its name. If another
+  /// machine has the name, letters are added to it.
   public let node: String
   /// How long a write waits for a log that does not answer, before it throws.
   public let patience: Duration
@@ -24,9 +24,9 @@ public struct SharedStore: Sendable {
   ///
   /// - Parameters:
   ///   - name: As `quire node share FILE --as NAME` has it: letters, digits, `-` and `_`.
-  ///   - members: `host:port` of members of the cluster, or of `etcd gateway`, tried in order; best on this machine, because
-  ///     they are talked to without encryption.
-  ///   - node: This machine's name among the nodes, for a file that is made now; nil for the host's name.
+  ///   - members: `host:port` of members of the cluster, or of `etcd gateway`, tried in order; best on this machine,
+  ///     because the connection is not encrypted.
+  ///   - node: This machine's name among the nodes, if the file is made now; nil for the host's name.
   ///   - patience: How long a write waits for a log that does not answer, before it throws.
   public static func etcd(
     _ name: String, at members: [String] = ["127.0.0.1:2379"], node: String? = nil, patience: Duration = .seconds(5)

@@ -1,21 +1,23 @@
 public import Foundation
 public import QuireRow
 
-/// A write or a node of a shared store that did not do what it was asked for. The text says how the data stands and what to do.
+/// A failed write of a shared store, or one with an unknown outcome. The text says what state the data is in and what
+/// to do.
 @nonexhaustive
 public enum SharedStoreError: Error, Hashable, Sendable {
-  /// The log could not be reached for the whole of the store's patience. Nothing was written; a file that was to be made
-  /// when the store was opened is not there.
+  /// The log could not be reached for the whole of the store's patience. Nothing was written; if opening the store was
+  /// to make a file, there is none.
   case cutOff(since: Date)
-  /// The log answers, and takes no more: its disk or its quota is full, or it asks for a password. Nothing was written.
+  /// The log answers, but refuses entries: its disk or its quota is full, or it requires a password. Nothing was
+  /// written.
   case refused(reason: String)
   /// The log did not say whether it has the commit. It is not in the file; if it was added, it will be.
   case outcomeUnknown(SharedCommit)
-  /// The log has the commit, and the file could not take it: it will, when the node catches up.
+  /// The log has the commit, but the file could not take it. The file gets it when the node catches up.
   case committedNotHere(SharedCommit, reason: String)
-  /// Other nodes were first, time and again. Nothing was written.
+  /// Other nodes were first, again and again. Nothing was written.
   case contended(waited: Duration)
-  /// A commit is larger than the log takes. Nothing was written.
+  /// A commit is larger than the log accepts. Nothing was written.
   case tooLarge(bytes: Int, limit: Int)
   /// The node has stopped following. Nothing was written.
   case stopped(StoreNode.Stop)

@@ -1,16 +1,16 @@
 public import Foundation
 
 extension StoreNode {
-  /// How a node stands to its log.
+  /// The state of a node in relation to its log.
   @nonexhaustive
   public enum State: Hashable, Sendable {
-    /// It has every entry that it knows of.
+    /// It has all entries that it knows of.
     case current
     /// It knows of that many entries that it does not have yet.
     case behind(by: Int64)
-    /// The log does not answer. Reads and live results go on; writes throw.
+    /// The log does not answer. Reads and live results continue; writes throw.
     case cutOff(since: Date)
-    /// It does not follow any longer.
+    /// It no longer follows the log.
     case stopped(Stop)
 
     /// One word, for tools.
@@ -24,25 +24,25 @@ extension StoreNode {
     }
   }
 
-  /// Why a node does not follow its log any longer. Its file can be read.
+  /// Why a node no longer follows its log. Its file can be read.
   @nonexhaustive
   public enum Stop: Hashable, Sendable {
     /// The log has another history than the file: it has lost an entry, or was restored from an older copy.
     case forked(at: Int64)
     /// An entry cannot be repeated: the rows of the file are not those of other nodes.
     case diverged(at: Int64, reason: String)
-    /// The schema was changed, by a migration or by taking one back, which programs take over when they are opened. Start a
+    /// The schema was changed by a migration or by an undo of one. Programs run it when they open the file: start a
     /// version of the program that knows this schema.
     case migrated(at: Int64)
     /// The log has removed entries that the file does not have.
     case trimmed(oldest: Int64)
-    /// The log is another one than the file's.
+    /// The log is not the one of the file.
     case otherLog(UUID)
-    /// The engine has no log of the store's name: its data is gone, or it is another one.
+    /// etcd has no log with the store's name: its data is gone, or it is another cluster.
     case noLog
     /// An entry cannot be read by this program.
     case unreadable(at: Int64, reason: String)
-    /// The file does not take what is committed, such as on a full disk. Goes on when it does.
+    /// The file cannot take the commits, such as on a full disk. It continues when it can.
     case notHere(at: Int64, reason: String)
   }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 public import Observation
 package import QuireSQLite
 
-/// This machine's part of a shared store: one file that follows the store's log. It repeats what other nodes have
-/// committed, and a transaction of its own is committed only when the log has it, at the position on which it was made.
+/// This machine's part of a shared store: one file that follows the store's log. It repeats the commits of other nodes,
+/// and commits a transaction of its own only when the log has it, at the position on which it was made.
 ///
 /// Reads and live results are as of ``position``, and never wait for the network. Observable; may be used on any thread.
 public final class StoreNode: Sendable, Observable {
@@ -91,7 +91,7 @@ public final class StoreNode: Sendable, Observable {
   /// The last position of the log that the file has; 0 before the first. Not observed: it changes with each commit.
   public var position: Int64 { memory.withLock { $0.position } }
 
-  /// How the file stands to the log now. Observable.
+  /// The present state of the file in relation to the log. Observable.
   public var state: State {
     registrar.access(self, keyPath: \.state)
     return memory.withLock { $0.state }

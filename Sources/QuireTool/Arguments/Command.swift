@@ -9,8 +9,8 @@
 ///       return .done
 ///     }
 ///
-/// A command either runs or has subcommands. Its options may stand anywhere behind its name; the options of a command
-/// with subcommands hold for each of them.
+/// A command either runs or has subcommands. Its options may be anywhere after its name; the options of a command with
+/// subcommands apply to all of them.
 public struct Command: Sendable {
   public var name: String
   /// What it does, in a few words without capital and full stop.
@@ -20,7 +20,7 @@ public struct Command: Sendable {
   /// Paragraphs at the end of its help.
   public var notes: String?
   public var subcommands: [Command]
-  /// The subcommand meant where none is named.
+  /// The subcommand to run if none is named.
   public var defaultSubcommand: String?
   public var run: Run?
   /// What to say of words that it does not have, such as the names that other tools give its subcommands and options.
@@ -59,13 +59,13 @@ public struct Command: Sendable {
   }
 }
 
-/// A word a command takes by its place.
+/// An argument of a command, given by position.
 public struct Argument: Sendable {
   /// In capitals, as help shows it.
   public var name: String
   public var help: String
   public var kind: Kind
-  /// The words it takes; nil where any will do. A word goes to the first argument that takes it, whatever their order,
+  /// The words it accepts; nil for any word. A word goes to the first argument that accepts it, whatever their order,
   /// so that `undo 2 library.db` and `undo library.db 2` are one.
   public var accepts: (@Sendable (String) -> Bool)?
 
@@ -86,7 +86,7 @@ public struct Argument: Sendable {
   }
 }
 
-/// A word a command takes by its name.
+/// An option of a command, given by name.
 public struct Option: Sendable {
   /// With its dashes, such as `--database`.
   public var name: String
@@ -98,9 +98,9 @@ public struct Option: Sendable {
     set { given = newValue }
   }
   private var given: String?
-  /// The values there are; any other is refused.
+  /// The allowed values; any other is refused.
   public var choices: [String]
-  /// Where the value comes from when the option is not given.
+  /// The environment variable that gives the value if the option is not given.
   public var environment: String?
   /// Whether it may be given several times.
   public var repeats: Bool

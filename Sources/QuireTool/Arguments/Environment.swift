@@ -1,10 +1,10 @@
 import Foundation
 
-/// The variables a command is run with: the process's own, each looked up as it is asked for, or given ones.
+/// The environment variables of a command: those of the process, each looked up when it is read, or given ones.
 public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
   private let given: [String: String]?
 
-  /// The process's own. No other thread may set one meanwhile, as with all code that reads them.
+  /// Those of the process. As with all code that reads them, no other thread may set one at the same time.
   public static let process = Environment(given: nil)
 
   private init(given: [String: String]?) { self.given = given }
@@ -24,6 +24,6 @@ public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether a terminal takes colors and moves of its cursor: `TERM` is set, and not to `dumb`.
   var hasFullTerminal: Bool { !["dumb", "", nil].contains(self["TERM"]) }
 
-  /// All of them, as another program is given them.
+  /// All of them, to be passed to another program.
   public var all: [String: String] { given ?? ProcessInfo.processInfo.environment }
 }

@@ -5,11 +5,11 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
 
   /// Done, or nothing to do.
   public static let done = ExitStatus(rawValue: 0)
-  /// It did not work; what was begun is undone.
+  /// It failed; partial changes were undone.
   public static let failure = ExitStatus(rawValue: 1)
-  /// Asked wrongly, or of a file that is not there.
+  /// Wrong arguments, or a file that does not exist.
   public static let usage = ExitStatus(rawValue: 2)
-  /// Migrations are pending, where that was the question.
+  /// Migrations are pending, for a command that reports this.
   public static let pending = ExitStatus(rawValue: 3)
   /// Files and history of migrations do not fit.
   public static let history = ExitStatus(rawValue: 4)
@@ -18,22 +18,22 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
   public static let busy = ExitStatus(rawValue: 6)
   /// The database is newer than this program or these files.
   public static let databaseIsNewer = ExitStatus(rawValue: 7)
-  /// Something was found that is to be looked at, where that was the question.
+  /// A check has findings.
   public static let found = ExitStatus(rawValue: 8)
-  /// An answer without rows, where that was the question.
+  /// An answer without rows, for a command that reports this.
   public static let noRows = ExitStatus(rawValue: 3)
-  /// It took longer than it was given, as `timeout` has it.
+  /// It exceeded its time limit; the same number as of `timeout`.
   public static let timedOut = ExitStatus(rawValue: 124)
-  /// Ended by Ctrl-C, as shells count it.
+  /// Ended by Ctrl-C; the number that shells use.
   public static let interrupted = ExitStatus(rawValue: 130)
 }
 
-/// An error that knows what the shell is to be told. Any other is a ``ExitStatus/failure``.
+/// An error with an exit status of its own. Any other error is an ``ExitStatus/failure``.
 public protocol CommandError: Error, CustomStringConvertible {
   var exitStatus: ExitStatus { get }
 }
 
-/// A command's own refusal: the text says what is wrong, where, in what state the data is, what to type.
+/// An error of a command: the text says what is wrong, where, what state the data is in, and what to type.
 public struct CommandFailure: CommandError, Hashable {
   public let description: String
   public let exitStatus: ExitStatus
@@ -44,7 +44,7 @@ public struct CommandFailure: CommandError, Hashable {
   }
 }
 
-/// Words the command line does not know, or lacks.
+/// Unknown or missing words on the command line.
 public struct UsageError: CommandError, Hashable {
   public let message: String
   /// The command whose help says more, from the program's name on.

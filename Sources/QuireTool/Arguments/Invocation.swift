@@ -1,4 +1,4 @@
-/// One call of a command: its words by name, and the terminal it speaks to.
+/// One call of a command: its arguments and options by name, and its terminal.
 public struct Invocation: Sendable {
   /// From the program's name on.
   public let command: [String]
@@ -22,7 +22,7 @@ public struct Invocation: Sendable {
     self.environment = environment
   }
 
-  /// The value of an option: as given, else from its environment variable (an empty one is none).
+  /// The value of an option: from the command line, or else from its environment variable if that is not empty.
   public subscript(option: String) -> String? {
     if let value = values[option]?.last { return value }
     guard let variable = options.first(where: { $0.name == option })?.environment else { return nil }
