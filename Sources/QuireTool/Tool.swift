@@ -8,7 +8,8 @@ import QuireSQLite
 ///     tool.main()
 ///
 /// An error is printed once, on standard error, beginning with `error:`; invalid arguments give exit status 2 before
-/// any file is opened. With a command's `--json` it is the answer, too, as a document, unless the answer had begun.
+/// any file is opened. With a command's `--json` the error is also printed as the answer, as a document, unless the
+/// answer had begun.
 public struct Tool: Sendable {
   public let version: String
   let root: Command
@@ -33,8 +34,7 @@ public struct Tool: Sendable {
 
   /// Runs the command that the process was started with, and ends the process with its status: the whole of a program.
   ///
-  /// On the main thread, and without another one until a command has to wait for something: one that does not is over
-  /// before any other thread is made.
+  /// Runs on the main thread, and makes no other thread until a command has to wait for something.
   @MainActor public func main() -> Never {
     // Writing to a pipe whose reader has gone is an error instead of the process's end, so that files are closed. A
     // handler, because a program started by a command would inherit a signal that is ignored.

@@ -7,13 +7,13 @@ public struct MigrationBackup: Hashable, Sendable {
   public let bytes: Int
   public let date: Date
 
-  /// What follows `before-` in its name, such as a version, or `undo-20261119160200`; `-2` and so on at its end if the
-  /// name was taken.
+  /// The part of its name after `before-`, such as a version, or `undo-20261119160200`; `-2` and so on at its end if
+  /// the name was taken.
   public var occasion: String {
     path.range(of: Self.mark, options: .backwards).map { String(path[$0.upperBound...]) } ?? ""
   }
 
-  /// Whether it holds what a restore has replaced.
+  /// Whether it contains the content that a restore has replaced.
   public var isBeforeRestore: Bool { Name(occasion)?.event == .restore }
 
   /// Whether it was made before this migration was applied.

@@ -5,17 +5,18 @@ package import QuireSQLite
 extension Migrator {
   /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
   ///
-  /// The present content is first copied to a backup of its own; commits between the two steps are lost. Of a database that
-  /// SQLite cannot read, the bytes are copied, with those of its log. Programs that have the database open continue with
-  /// the restored content.
+  /// The present content is first copied to a backup of its own; commits between the two steps are lost. If SQLite
+  /// cannot read the database, its bytes and those of its log are copied. Programs that have the database open continue
+  /// with the restored content.
   ///
   /// - Parameters:
-  ///   - unchecked: Receives the tables of the backup that could not be checked for damage, because they need what only
-  ///     the application has, such as a collation; each with SQLite's message.
+  ///   - unchecked: Receives the tables of the backup that could not be checked for damage, because they need something
+  ///     that only the application has, such as a collation; each with SQLite's message.
   ///   - progress: Receives the pages copied and the total.
   /// - Returns: The backup of the previous content; nil if the database was missing.
-  /// - Throws: ``MigrationError``, also if the database is shared with other machines: they would not go back; and if it is
-  ///   not an SQLite database, and `backup` is not among ``MigrationBackup/all(of:)``. Then the database is unchanged.
+  /// - Throws: ``MigrationError``, also if the database is shared with other machines, because these would keep their
+  ///   content, and if it is not an SQLite database and `backup` is not among ``MigrationBackup/all(of:)``. Then the
+  ///   database is unchanged.
   @discardableResult
   public func restore(
     _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }

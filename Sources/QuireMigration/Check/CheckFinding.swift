@@ -30,7 +30,8 @@ public struct CheckFinding: Hashable, Sendable {
     case number = "M010"
     /// An undo section that fails.
     case undoFails = "M011"
-    /// An applied file needs what only the application has, so that the files cannot be run on an empty database here.
+    /// An applied file needs something that only the application has, so the files cannot be run on an empty database
+    /// here.
     case notReplayed = "M012"
   }
 

@@ -32,8 +32,8 @@ public struct MigrationFile: Hashable, Sendable {
     directives.contains { if case .allow(code, _) = $0 { true } else { false } }
   }
 
-  /// Whether nothing is in it that could be run, as in one that was just made: it is listed, and refused when it is to
-  /// be run or recorded. An empty file of another tool does nothing, as it does with that tool.
+  /// Whether it has no statement to run, as a new file: it is listed, but running or recording it is refused. An empty
+  /// file of another tool does nothing, as it does with that tool.
   public var isEmpty: Bool {
     let isOthers = !isOwn && directives.contains { if case .tool = $0 { true } else { false } }
     return !isOthers && hasNoStatement
@@ -92,8 +92,8 @@ extension MigrationFile {
 
   /// Reads `text` as the file at `path`.
   ///
-  /// - Throws: ``MigrationError`` if a name or directive is unknown, or if it has another tool's mark for an undo section,
-  ///   unless a directive says that the file is Quire's.
+  /// - Throws: ``MigrationError`` if a name or directive is unknown, or if it has another tool's mark for an undo
+  ///   section and no directive of Quire.
   public init(path: String, text: String) throws(MigrationError) {
     let name = String(path.split(separator: "/").last ?? "")
     let parts = name.dropLast(4).split(separator: "_", maxSplits: 1)

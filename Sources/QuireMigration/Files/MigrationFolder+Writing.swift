@@ -37,9 +37,10 @@ extension MigrationFolder {
     }
   }
 
-  /// Renumbers a file to the end of the order, with the file beside it that takes it back, and returns its new path.
+  /// Renumbers a file to the end of the order, with the file beside it that undoes it, and returns its new path.
   ///
-  /// A folder whose numbers are no times keeps that: the next number, with as many digits as the file's has.
+  /// If the numbers of the folder are not times, the file gets the next number, with as many digits as its present
+  /// number.
   ///
   /// A package manifest above the folder is touched, because SwiftPM does not detect the removal of a file that it has
   /// copied or embedded.

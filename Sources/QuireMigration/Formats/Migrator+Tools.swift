@@ -8,7 +8,8 @@ extension Migrator {
     try translating { try ToolHistory.read(from: try open(.readOnly)) }
   }
 
-  /// Why ``apply(to:_:)`` would refuse to run anything: another tool has run what is pending, or may have.
+  /// Why ``apply(to:_:)`` would refuse to run anything: another tool has run pending migrations, or may have run them;
+  /// nil if it would not refuse.
   public func toolProblem() throws(MigrationError) -> ToolProblem? {
     try translating {
       let connection = try open(.readOnly)
@@ -27,7 +28,7 @@ extension Migrator {
     return try SchemaReader(connection).hasTable(MigrationHistory.table) ? nil : ToolHistory.unread(from: connection)
   }
 
-  /// Begins a history in which nothing has run: for a database that another tool has migrated by other files.
+  /// Begins a history without migrations: for a database that another tool has migrated with other files.
   public func beginHistory() throws {
     let connection = try open(.readWrite)
     try inTransaction(on: connection, keys: false) { try connection.executeInMigration(MigrationHistory.create) }
@@ -65,7 +66,7 @@ extension Migrator {
     }
   }
 
-  /// Records in the other tool's table what has run through Quire, so that the tool can continue from here.
+  /// Records in the other tool's table the migrations that Quire has run, so that the tool can continue from here.
   ///
   /// - Parameter removing: Whether to remove rows that are in that table but not in Quire's: migrations undone through
   ///   Quire.

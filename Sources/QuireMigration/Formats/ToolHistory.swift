@@ -162,7 +162,7 @@ extension ToolHistory {
 public enum ToolProblem: Error, Hashable, Sendable {
   /// There is no tool's table.
   case none
-  /// The tool left a version unfinished: only a person can say what of it is in the database.
+  /// The tool left a version unfinished: its state in the database must be checked by hand.
   case unfinished(ToolHistory, MigrationVersion)
   /// The table records migrations that the files lack.
   case missing(ToolHistory, [MigrationVersion])

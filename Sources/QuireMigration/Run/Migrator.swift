@@ -19,24 +19,25 @@ public struct Migrator: Sendable {
   public let files: [MigrationFile]
   /// The steps written in Swift that the files name.
   public var steps: [MigrationStep]
-  /// How long to wait for another writer.
+  /// How long to wait for another writer, 10 s by default.
   public var wait: Duration = .seconds(10)
   /// The value of the version table's column `by`.
   public var by: String = ProcessInfo.processInfo.processName
   /// Whether ``apply(to:_:)`` creates the file if it does not exist.
   public var createsDatabase = false
-  /// Whether the database, unless it is empty, is copied to a ``MigrationBackup`` before the first change.
+  /// Whether the database, unless it is empty, is copied to a ``MigrationBackup`` before the first change. False by
+  /// default; `quire migrate apply` sets it.
   public var backsUp = false
-  /// Whether migrations may remove values without allowing that by `-- migrate: allow M001`, and forget in a rebuild what
-  /// belongs to a table, or drop what is still used (`M004`).
+  /// Whether migrations may remove values without `-- migrate: allow M001`, lose the indexes and triggers of a table in
+  /// a rebuild, and drop tables and views that are still used (`M004`).
   public var allowsLosses = false
   /// For M004 alone; nil for ``allowsLosses``.
   package var allowsLeftBehind: Bool?
   /// Stops a running migration, which is rolled back; ``MigrationError/interrupted`` is thrown.
   public var interruption: _Quire.MigrationInterruption?
-  /// The store that the file belongs to, if other machines have it too: each migration is then one of the store, and other
-  /// machines run it when a program is started there. A file that does not exist joins the store first. Without it a shared
-  /// file is refused.
+  /// The shared store that the file belongs to; nil for a file that is not shared. Each migration then becomes part of
+  /// the store's log, and other machines run it when a program is started there. A file that does not exist joins the
+  /// store first. If this is nil, a shared file is refused.
   public var shared: SharedStore?
   /// Made of it once for a run.
   private var gate: SharedMigrator?
@@ -65,8 +66,8 @@ public struct Migrator: Sendable {
   /// - Returns: The migrations it ran; those that another process ran meanwhile are not included.
   /// - Throws: ``MigrationError/history(_:)`` before anything ran; after any other error the migrations that ran before
   ///   stay applied, and nothing remains of the one that failed: ``MigrationError/destructive(_:file:)`` and
-  ///   ``MigrationError/stillUsed(_:file:)`` unless ``allowsLosses`` is set or the file allows it. The latter is not asked of
-  ///   a database that was empty. A file made here is removed if nothing ran.
+  ///   ``MigrationError/stillUsed(_:file:)`` unless ``allowsLosses`` is set or the file allows it. The second is not
+  ///   checked for a database that was empty. A file made here is removed if nothing ran.
   @discardableResult
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }

@@ -1,7 +1,7 @@
 import QuireShared
 
 extension Command {
-  /// `quire node`: stores that several machines have.
+  /// `quire node`: stores that several machines share.
   public static let node: Command = {
     func command(
       _ name: String, _ summary: String, _ arguments: [Argument], _ options: [Option] = [],

@@ -4,7 +4,7 @@ import QuireSQLite
 import QuireShell
 
 extension Command {
-  /// `quire query`: one question to any SQLite file, answered once or kept up to date.
+  /// `quire query`: one query of any SQLite file, answered once or kept up to date.
   public static let query = Command.query(models: [])
 
   /// As `query`, with the names of these classes if a file has their tables.

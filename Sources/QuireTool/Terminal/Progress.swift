@@ -38,7 +38,7 @@ public final class Progress: Sendable {
     terminal.error.write("\r" + truncated("  \(label)\(part)  \(detail())", to: terminal.columns - 1) + "\u{1B}[K")
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   public func finish() {
     let wasDrawn = state.withLock { state in
       defer { state.isDrawn = false }

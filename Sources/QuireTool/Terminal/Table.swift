@@ -1,6 +1,6 @@
 import QuireShell
 
-/// Rows under one another in columns as wide as what is in them.
+/// Rows in columns, each as wide as its longest value.
 ///
 ///     Table(["id", "title"], alignRight: [0], rows: [["1", "Solaris"], ["12", "Eden"]]).lines(width: 80)
 ///
