@@ -15,7 +15,9 @@ public typealias MigrationInterruption = _Quire.MigrationInterruption
 /// Each migration runs in one transaction with its row of the version table. There is no lock file and no half-applied
 /// state: a failed migration leaves the database as it was before it.
 public struct Migrator: Sendable {
+  /// The path of the database.
   public let database: String
+  /// The migrations, as ``MigrationFolder`` reads them.
   public let files: [MigrationFile]
   /// The steps written in Swift that the files name.
   public var steps: [MigrationStep]
@@ -44,6 +46,7 @@ public struct Migrator: Sendable {
   /// Called often, on the running thread, while SQL runs or waits for a lock.
   public var beat: (@Sendable () -> Void)?
 
+  /// A migrator of the database at this path. Opens nothing yet.
   public init(database: String, files: [MigrationFile], steps: [MigrationStep] = []) {
     self.database = database
     self.files = files
