@@ -15,7 +15,9 @@ public struct ModelConfiguration: Sendable {
   /// nothing is left beside it when it is closed.
   public let allowsSave: Bool
   /// What survives a power loss: with `.full` (the default) every acknowledged commit; with `.normal` the last ones may
-  /// be lost, and the file stays intact. A crash of the program alone loses nothing in either case.
+  /// be lost, and the file stays intact; with `.off`, for files that need not survive, the file may be damaged. A crash
+  /// of the program alone loses nothing in any case. A shared store always uses `.normal`, because its log has every
+  /// commit.
   public var synchronous: Synchronous = .full
   /// How long a write waits for another process that writes to the file, 5 s by default; then it throws
   /// ``QuireSQLite/DatabaseError/busy(path:waited:by:)``.

@@ -6,8 +6,8 @@ public enum FullTextWords: String, Hashable, Sendable {
   case whole = "unicode61 remove_diacritics 2"
   /// As ``whole``, by English stem: `searching` finds `searched`.
   case stems = "porter unicode61 remove_diacritics 2"
-  /// Every three consecutive characters, so that a part of a word finds it; search texts of fewer than three find
-  /// nothing.
+  /// Every three consecutive characters, so that a search for a part of a word finds the word; searches of fewer than
+  /// three characters find nothing.
   case parts = "trigram"
 }
 

@@ -34,7 +34,7 @@ public macro Attribute(
 /// inverse.
 ///
 /// The inverse is inferred if exactly one property of the other model can be it. Name it on one side only: on both
-/// sides the compiler sees a circular reference. The side that names it also names the join table.
+/// sides it is a circular reference for the compiler. The join table is named after the side that names the inverse.
 ///
 /// `order` keeps the list in the order in which it is assigned: it names a `Double` property of the other model, which
 /// Quire sets; that model must have a reference back. Without it a list has the order of the keys. A count of 0 means

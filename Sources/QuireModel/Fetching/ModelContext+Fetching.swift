@@ -2,8 +2,8 @@ extension ModelContext {
   /// The objects that match, one for each row, in order.
   ///
   /// Merges commits made elsewhere first. Cost: one statement, and decoding of the rows that are not in memory. If a
-  /// part of the predicate has no SQL, it is evaluated on the objects that the rest accepts, in batches: their number
-  /// is the cost, and ``explain(_:)`` names the part.
+  /// part of the predicate has no SQL, it is evaluated on the objects that the SQL finds, in batches: the cost then
+  /// depends on their number, and ``explain(_:)`` names the part.
   ///
   /// - Throws: ``ModelError/undecodable(model:key:property:reason:)`` for a row that does not decode,
   ///   ``UntranslatablePredicate`` for a predicate that neither SQL nor objects can evaluate.

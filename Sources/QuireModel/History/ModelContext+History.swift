@@ -28,8 +28,8 @@ extension ModelContext {
     return Array(result.prefix(limit))
   }
 
-  /// Deletes transactions from the beginning of the file's change log. Continuing from a token before the end of the
-  /// deleted part throws an error.
+  /// Deletes transactions from the beginning of the file's change log. Fetching from a token before the end of the
+  /// deleted part throws an error afterwards.
   ///
   /// - Throws: ``ModelError/query(_:)`` if a transaction to be kept precedes one to be deleted; then nothing is
   ///   deleted. ``QuireSQLite/ChangeLogError`` if the file has no log.

@@ -5,7 +5,7 @@ import QuireSQLite
 ///
 ///     Catalog/Shelf.swift:12 runs for what it changes itself, 100 times on end
 ///
-/// Detected if its runs cause its runs: two readers that each write what the other reads, a `didChange` that assigns
+/// Detected if one run causes the next: two readers that each write what the other reads, a `didChange` that assigns
 /// what it reads, a listener that changes its own object. A task started by a reader begins a new chain.
 public struct ObservationLoop: Error, Hashable, Sendable {
   /// The file in which it was made, as `#fileID` gives it.

@@ -38,7 +38,7 @@ public enum Synchronous: String, Hashable, Sendable {
   /// At the next checkpoint: survives the end of the process; power loss may lose the last commits, but does not damage
   /// the file.
   case normal = "NORMAL"
-  /// Whenever the system writes it: for files that need not survive.
+  /// Whenever the system writes it: power loss may damage the file. For files that need not survive.
   case off = "OFF"
 }
 
