@@ -117,6 +117,20 @@ import Testing
     #expect(newKey == key || ubik.isDeleted)
   }
 
+  @Test func `its reference leads to the object of the row, if that is another one by now`() throws {
+    let eden = try context.volume("Eden")
+    let lem = try #require(eden.writer)
+    let key = lem.persistentModelID.rowKey ?? 0
+    try context.delete(model: Volume.self)
+    try store.execute("DELETE FROM writer WHERE id = \(key)")
+    try context.refresh()
+    #expect(lem.isDeleted)
+    try store.execute("INSERT INTO writer (id, name) VALUES (\(key), 'Another')")
+    let another = try context.writer("Another")
+    try context.undo()
+    #expect(!eden.isDeleted && eden.writer === another && another.volumes.contains { $0 === eden })
+  }
+
   @Test func `an object that nothing holds is not kept`() throws {
     weak var held: Volume?
     do {

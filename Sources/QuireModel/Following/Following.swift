@@ -186,8 +186,7 @@ package final class Following: ContextPart {
   /// - Parameter open: The committed transaction. Rows that its saves did not write themselves are changes to the
   ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
-    let isTakenBack = core.saver.undo?.committed(commit.changes) ?? false
-    let returned = isTakenBack ? core.saver.bringBack(commit.changes) : []
+    if core.saver.undo?.committed(commit.changes) == true { core.saver.bringBack(commit.changes) }
     let removed = open.saving.map(saved) ?? []
     // SQL executed by the context itself may follow a commit that it has not merged yet.
     var missed = core.mailbox.take(upTo: commit.number) ?? []
@@ -209,9 +208,6 @@ package final class Following: ContextPart {
       var batch = CommitBatch(of: commits, number: commit.number)
       batch.rowsUnknown = rowsUnknown
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
-      if !returned.isEmpty {
-        do { try lists(of: returned, on: commit.connection, into: step) } catch { deferError(error) }
-      }
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch
       step.reads = core.queriesRun.value

@@ -30,11 +30,10 @@ struct DeletedObjects {
 extension Saver {
   /// Makes deleted objects the objects of their rows again, which the commit has inserted once more.
   ///
-  /// They have the values of before their deletion; the step that follows compares them with the rows.
-  ///
-  /// - Returns: Those objects. Their lists are as they were, too.
-  func bringBack(_ changes: ChangeSet) -> [any PersistentModel] {
-    guard let store, let undo else { return [] }
+  /// They have the values of before their deletion; the step that follows compares them with the rows, and gives their
+  /// lists what the commit has linked again.
+  func bringBack(_ changes: ChangeSet) {
+    guard let store, let undo else { return }
     var returned: [any PersistentModel] = []
     for table in changes.tables {
       guard let entity = store.entity(ofTable: table.table.name) else { continue }
@@ -51,7 +50,6 @@ extension Saver {
       }
     }
     for model in returned { forgetStrangers(of: model) }
-    return returned
   }
 
   /// Drops targets of references that are not the objects of their rows.
@@ -63,24 +61,6 @@ extension Saver {
       guard let target = link.object, registered(side.target, link.key) !== target else { continue }
       link.object = nil
       model._quireSetLink(index, link)
-    }
-  }
-}
-
-extension Following {
-  /// The loaded lists of objects whose rows are back, as they are in the file.
-  func lists(of returned: [any PersistentModel], on connection: Connection, into step: Transition) throws {
-    let known = Set(returned.map(ObjectIdentifier.init))
-    step.lists.removeAll { known.contains(ObjectIdentifier($0.model)) }
-    for model in returned {
-      for index in entity(of: model)?.relationships ?? [] {
-        let place = ListPlace(model: model, property: index)
-        guard entity(of: model)?.properties[index].toMany != nil, let list = model._quireLink(index).list else {
-          continue
-        }
-        let keys = try core.loader.committedKeys(of: place, on: connection)
-        if keys != list.keys { step.lists.append(.init(place, was: list.keys, keys: keys)) }
-      }
     }
   }
 }
