@@ -104,6 +104,7 @@ import Testing
       "INSERT INTO t VALUES (3, 30, 30, 'u') ON CONFLICT DO UPDATE SET b = excluded.b",
       "INSERT OR IGNORE INTO t VALUES (3, 1, 1, '1'), (70, 70, 70, 'z'), (71, 71, 71, '71')",
       "UPDATE OR REPLACE t SET a = 4 WHERE id = 3", "UPDATE OR REPLACE t SET id = 3 WHERE id = 71",
+      "UPDATE OR REPLACE t SET rowid = 4 WHERE id = 1", "UPDATE OR REPLACE t SET OID = 70 WHERE id = 4",
       "UPDATE OR IGNORE t SET a = 8", "UPDATE t SET id = id + 100", "UPDATE OR REPLACE t SET c = 'same'",
       "REPLACE INTO t SELECT * FROM t", "INSERT INTO t (a) SELECT 1000 UNION SELECT 1001", "DELETE FROM t")
     try agree(
@@ -115,6 +116,21 @@ import Testing
       "INSERT INTO k VALUES ('a', 1), ('b', 2)", "REPLACE INTO k VALUES ('a', 3)", "UPDATE k SET name = name || '!'",
       "INSERT INTO free VALUES (1, 1), (1, 2)", "UPDATE free SET a = 3", "REPLACE INTO free VALUES (4, 1)",
       "DELETE FROM free WHERE b = 2", "UPDATE free SET rowid = 77")
+  }
+
+  @Test func `an update of another column evicts rows through a partial index and a generated column, which is logged`()
+    throws
+  {
+    let database = try open()
+    try agree(
+      database,
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, a, isIn); CREATE UNIQUE INDEX t_a ON t (a) WHERE isIn",
+      "INSERT INTO t VALUES (1, 1, 1), (2, 1, 0), (3, 2, 1), (4, 2, 0)", "UPDATE OR REPLACE t SET isIn = 1 WHERE id = 2",
+      "UPDATE OR REPLACE t SET isIn = 1", "REPLACE INTO t VALUES (5, 1, 0), (6, 2, 1)")
+    try agree(
+      database, "CREATE TABLE g (id INTEGER PRIMARY KEY, a, s AS (a % 10) STORED UNIQUE)",
+      "INSERT INTO g (a) VALUES (1), (2), (3)", "UPDATE OR REPLACE g SET a = 12 WHERE id = 1",
+      "UPDATE OR IGNORE g SET a = 3", "REPLACE INTO g (a) VALUES (22)")
   }
 
   @Test func `with recursive triggers, too, what is evicted is deleted once`() throws {

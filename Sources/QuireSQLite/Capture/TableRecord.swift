@@ -98,6 +98,6 @@ extension TableShape {
   /// A name of the row id that is not also a column's name.
   var rowIDName: String {
     let names = Set(columns.map { $0.name.lowercased() })
-    return ["rowid", "_rowid_", "oid"].first { !names.contains($0) } ?? "rowid"
+    return TableShape.rowIDNames.first { !names.contains($0) } ?? "rowid"
   }
 }

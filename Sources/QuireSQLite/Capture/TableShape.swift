@@ -84,10 +84,13 @@ extension TableShape {
     if !isWithoutRowID, keys.count == 1, try !reader.hasKeyIndex(name) { rowIDColumn = keys[0] }
   }
 
+  /// What SQL calls a row id, unless a column has the name.
+  static let rowIDNames = ["rowid", "_rowid_", "oid"]
+
   /// Tries to read the row id by a name that is not a column's.
   private static func hasRowID(_ name: String, columns: [Column], _ connection: Connection) -> Bool {
     let names = Set(columns.map { $0.name.lowercased() })
-    guard let free = ["rowid", "_rowid_", "oid"].first(where: { !names.contains($0) }) else { return true }
+    guard let free = rowIDNames.first(where: { !names.contains($0) }) else { return true }
     return sqlite3_table_column_metadata(connection.handle, "main", name, free, nil, nil, nil, nil, nil) == SQLITE_OK
   }
 

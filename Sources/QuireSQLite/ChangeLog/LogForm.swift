@@ -34,6 +34,8 @@ struct LogForm {
   private let shape: TableShape
   /// The columns of each unique constraint with their collations; the row id by itself is the first where it is a key.
   private let uniques: [[(column: String, collation: String?)]]
+  /// Whether one of them holds for some rows only, which any column may decide.
+  private let hasPartialUnique: Bool
   /// The row id by one of its names; nil for a table without.
   private let rowID: String?
 
@@ -41,7 +43,13 @@ struct LogForm {
   init(_ name: String, in connection: Connection) throws {
     let shape = try TableShape(name, in: connection)
     self.shape = shape
-    (uniques, isExact) = try LogForm.uniques(of: name, in: connection)
+    let indexes = try SchemaReader(connection).indexes(of: name).filter(\.isUnique)
+    let names = indexes.map { index in
+      index.columns.compactMap { column in column.name.map { (column: $0, collation: String?.some(column.collation)) } }
+    }
+    uniques = zip(indexes, names).filter { $0.columns.count == $1.count }.map(\.1)
+    isExact = uniques.count == indexes.count
+    hasPartialUnique = indexes.contains(where: \.isPartial)
     var columns = shape.stored.map { shape.columns[$0].name }
     var key = shape.keys.map { shape.columns[$0].name }
     let identity: Identity
@@ -62,20 +70,6 @@ struct LogForm {
     }
     definition = Definition(table: name, columns: columns, key: key, identity: identity)
   }
-
-  private static func uniques(of table: String, in connection: Connection) throws -> (
-    [[(column: String, collation: String?)]], isExact: Bool
-  ) {
-    var result: [[(column: String, collation: String?)]] = []
-    var isExact = true
-    for index in try SchemaReader(connection).indexes(of: table) where index.isUnique {
-      let columns = index.columns.compactMap { column in
-        column.name.map { (column: $0, collation: String?.some(column.collation)) }
-      }
-      if columns.count == index.columns.count { result.append(columns) } else { isExact = false }
-    }
-    return (result, isExact)
-  }
 }
 
 // MARK: the triggers
@@ -91,6 +85,7 @@ extension LogForm {
   func triggers(_ number: Int64) throws -> [(name: String, sql: String)] {
     let table = try quoted(identifier: definition.table)
     let isSame = try keeping.map { "OLD.\($0) IS NEW.\($0)" }.joined(separator: " AND ")
+    let moving = try moving
     let other = try isOther
     let noted = """
       DELETE FROM _quire_replaced WHERE form = \(number); \
@@ -123,12 +118,18 @@ extension LogForm {
       ("insert", "AFTER INSERT ON \(table) BEGIN \(replaced(gone)) \(inserted)"),
       (
         "update_clash",
-        "BEFORE UPDATE ON \(table) WHEN NOT (\(isSame)) AND (\(foundOther)) BEGIN \(noted) (\(any)) AND \(other);"
+        """
+        BEFORE UPDATE\(moving) ON \(table) WHEN NOT (\(isSame)) AND (\(foundOther)) \
+        BEGIN \(noted) (\(any)) AND \(other);
+        """
       ),
       ("update", "AFTER UPDATE ON \(table) WHEN \(isSame) BEGIN \(updated)"),
       (
         "update_unique",
-        "AFTER UPDATE ON \(table) WHEN NOT (\(isSame)) BEGIN \(replaced("NOT (\(try isOld)) AND \(gone)")) \(updated)"
+        """
+        AFTER UPDATE\(moving) ON \(table) WHEN NOT (\(isSame)) \
+        BEGIN \(replaced("NOT (\(try isOld)) AND \(gone)")) \(updated)
+        """
       ),
       ("delete", "AFTER DELETE ON \(table) BEGIN \(deleted)"),
     ].map { what, body in
@@ -174,8 +175,21 @@ extension LogForm {
   private var keeping: [String] {
     get throws {
       var seen: Set<String> = []
-      return try ((rowID.map { [$0] } ?? []) + uniques.joined().map { try quoted(identifier: $0.column) })
+      let columns = hasPartialUnique ? shape.stored.map { shape.columns[$0].name } : uniques.joined().map(\.column)
+      return try ((rowID.map { [$0] } ?? []) + columns.map { try quoted(identifier: $0) })
         .filter { seen.insert($0).inserted }
+    }
+  }
+
+  /// The columns of which an update must name one to change them, as a list in a trigger: SQLite runs no part of it for an
+  /// update that does not. Empty where an update of any other column may change them, too.
+  private var moving: String {
+    get throws {
+      let generated = Set(shape.columns.filter(\.isGenerated).map { SQLName($0.name) })
+      if hasPartialUnique || uniques.joined().contains(where: { generated.contains(SQLName($0.column)) }) { return "" }
+      // A row id may be set by each of its names.
+      let names = try (rowID == nil ? [] : TableShape.rowIDNames) + keeping
+      return " OF " + names.joined(separator: ", ")
     }
   }
 

@@ -19,7 +19,8 @@ final class LogWriter {
   /// Why the log could not be kept; such a transaction must not commit.
   private(set) var failure: (any Error)?
   private var isCommitted = false
-  private var insert: Statement?
+  private let findingLast = StatementID.make()
+  private let inserting = StatementID.make()
   /// This machine's name, if the file is shared.
   var node: String?
   /// Whether the log's rows come from other nodes, with all other rows: then there is nothing to keep.
@@ -146,35 +147,34 @@ final class LogWriter {
 
   /// Closes the transaction's changes with a record, when nothing more will be written.
   func record(origin: ChangeSet.Origin, author: String?, number: Int64) throws {
-    guard let first = last?.place else { return }
-    let statement = try insertStatement()
+    guard let before = last?.place else { return }
+    let place = try lastPlace()
+    guard place > before else { return }
+    let statement = try connection.statement(
+      inserting,
+      """
+      INSERT INTO _quire_commits (seq, first, at, author, origin, process, number) VALUES (?, ?, ?, ?, ?, ?, ?)
+      """)
     defer { statement.reset() }
     try statement.bind(
       all: [
-        .integer(first &+ 1), author.map { .text($0) } ?? .null, .text(LogWriter.text(of: origin, on: node)),
-        .text(process),
-        .integer(number),
+        .integer(place), .integer(before &+ 1), .text(DateForm.now()), author.map { .text($0) } ?? .null,
+        .text(LogWriter.text(of: origin, on: node)), .text(process), .integer(number),
       ])
     try statement.run()
-    if connection.changes == 0 { return }
-    let place = connection.lastInsertedRowID
     last = LogEnd(place: place, commit: LogEnd.commit(number, by: process))
     if place &- lookedForTrimming >= LogWriter.trimStep {
-      try trim(upTo: first, last: place)
+      try trim(upTo: before, last: place)
       lookedForTrimming = place
     }
   }
 
-  private func insertStatement() throws -> Statement {
-    if let insert { return insert }
-    let statement = try connection.prepare(
-      """
-      INSERT INTO _quire_commits (seq, first, at, author, origin, process, number) \
-      SELECT place, ?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?2, ?3, ?4, ?5 \
-      FROM (SELECT seq AS place FROM _quire_changes ORDER BY seq DESC LIMIT 1) WHERE place >= ?1
-      """)
-    insert = statement
-    return statement
+  /// The last logged change, 0 without any.
+  private func lastPlace() throws -> Int64 {
+    let statement = try connection.statement(
+      findingLast, "SELECT seq FROM _quire_changes ORDER BY seq DESC LIMIT 1")
+    defer { statement.reset() }
+    return try statement.step() ? statement.row.int64(0) : 0
   }
 
   /// What a record says of who has committed: `context 3`, or of a shared file `context 3 on kitchen`.
