@@ -12,18 +12,23 @@ struct GroupForm<Key, Values> {
 
   /// The row of an entry that this form's maker has made.
   func row(_ entry: GroupEntry) -> GroupRow<Key, Values> {
-    unsafeDowncast(entry, to: GroupRowEntry<Key, Values>.self).row
+    let entry = made(entry)
+    return GroupRow(key: entry.key, values: entry.values)
+  }
+
+  private func made(_ entry: GroupEntry) -> GroupRowEntry<Key, Values> {
+    unsafeDowncast(entry, to: GroupRowEntry<Key, Values>.self)
   }
 
   /// The form for a list of groups, which does not know the types of its rows.
   var maker: GroupMaker {
     GroupMaker(
       entry: { id, name, states in
-        let row = GroupRow(key: try key(name), values: try values(name, states))
-        if isShown?(row) == false { return nil }
-        return GroupRowEntry(id, name, states, row)
+        let (key, values) = (try key(name), try values(name, states))
+        if let isShown, !isShown(GroupRow(key: key, values: values)) { return nil }
+        return GroupRowEntry(id, name, states, key, values)
       },
-      areSame: { areSame(row($0).values, row($1).values) },
+      areSame: { areSame(made($0).values, made($1).values) },
       precedes: precedes.map { precedes in { precedes(row($0), row($1)) } })
   }
 }
@@ -55,10 +60,12 @@ class GroupEntry {
 }
 
 private final class GroupRowEntry<Key, Values>: GroupEntry {
-  let row: GroupRow<Key, Values>
+  let key: Key
+  let values: Values
 
-  init(_ id: Int64, _ name: Value, _ states: [AggregateState], _ row: GroupRow<Key, Values>) {
-    self.row = row
+  init(_ id: Int64, _ name: Value, _ states: [AggregateState], _ key: Key, _ values: Values) {
+    self.key = key
+    self.values = values
     super.init(id, name, states)
   }
 }
