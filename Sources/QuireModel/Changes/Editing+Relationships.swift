@@ -136,7 +136,7 @@ extension Editing {
   /// What a list and the targets that it is assigned have in common at both ends, most of them after an append or the
   /// removal of one.
   private func commonEnds<Target: PersistentModel>(_ list: ToManyList, _ targets: [Target]) -> CommonEnds {
-    if let shown = core.loader.shown(list, Target.self) { return CommonEnds(shown, targets) }
+    if let shown = core.loader.shown.targets(of: list, Target.self) { return CommonEnds(shown, targets) }
     let keys = list.keys
     return CommonEnds(keys.count, targets.count) {
       let state = targets[$1]._quireRowState

@@ -21,7 +21,7 @@ package final class Sweeper: ContextPart {
   private static let looksAtReferences = 64
 
   func sweep() {
-    core.loader.letGoOfShown()
+    core.loader.shown.letGo()
     let arrivals = maps.reduce(0) { $0 + $1.arrivals }
     let came = arrivals - self.arrivals
     self.arrivals = arrivals

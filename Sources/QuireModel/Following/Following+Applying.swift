@@ -177,7 +177,7 @@ extension Following {
         map.insert(model, key: newKeys[place])
       }
     }
-    core.loader.keepingShown {
+    core.loader.shown.keeping {
       replaceTemporaryKeys(writing)
       core.pending.forgetInserted()
     }

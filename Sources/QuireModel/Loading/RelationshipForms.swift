@@ -239,7 +239,7 @@ enum ToManyAccess {
     -> [Target]
   {
     guard let owner = model._quireState.owner else { return link.list?.detached(Target.self) ?? [] }
-    if let list = link.list, let targets = owner.loader.shown(list, Target.self) { return targets }
+    if let list = link.list, let targets = owner.loader.shown.targets(of: list, Target.self) { return targets }
     let objects = owner.loader.targets(of: model, property)
     if let first = objects.first, ObjectIdentifier(type(of: first)) != ObjectIdentifier(Target.self) {
       return objects.compactMap { ToOneAccess.target($0, of: model, property, owner) }
@@ -247,7 +247,7 @@ enum ToManyAccess {
     var buffer = ObjectBuffer()
     for object in objects { buffer.append(object) }
     let targets: [Target] = buffer.models()
-    owner.loader.show(targets, model, property)
+    owner.loader.shown.show(targets, model, property)
     return targets
   }
 

@@ -16,13 +16,7 @@ package final class RelationshipLoader: ContextPart {
   /// How often a relationship was loaded for a single object in this turn, to warn if that is often.
   var singleLoads: [ListPlace.Kind: Int] = [:]
 
-  /// The long lists that were read last, which hold their objects.
-  private var shownLists: [ToManyList] = []
-  private static let mostShownLists = 4
-  /// Counts the times that one of them was read or edited.
-  private var timesShown: UInt = 0
-  /// That number when the sweeper came last.
-  private var timesShownBefore: UInt = 0
+  private(set) lazy var shown = ShownLists(core)
 
   func endTurn() {
     if !singleLoads.isEmpty { singleLoads.removeAll() }
@@ -30,52 +24,7 @@ package final class RelationshipLoader: ContextPart {
 
   func close() {
     groups.removeAll()
-    forgetShown()
-  }
-
-  /// The objects of a list, if it is one of those that were read last.
-  func shown<Target: AnyObject>(_ list: ToManyList, _: Target.Type) -> [Target]? {
-    guard let shown = list.shown, shown.areThere(pending) else { return nil }
-    timesShown &+= 1
-    list.shown?.lastTime = timesShown
-    return (shown.targets as? TargetArray<Target>)?.targets
-  }
-
-  /// Holds the objects of a list that was just read, until some others have been.
-  func show<Target: PersistentModel>(_ targets: [Target], _ model: some PersistentModel, _ property: Int) {
-    if targets.count < ShownTargets.shortest || core.following.move != nil { return }
-    guard let entity = entity(of: model), let side = entity.properties[property].toMany, side.order == nil,
-      let list = model._quireLink(property).list, list.keys.count == targets.count
-    else { return }
-    forgetShown { $0 === list || $0.shown == nil }
-    if shownLists.count == RelationshipLoader.mostShownLists {
-      let oldest = shownLists.map { $0.shown?.lastTime ?? 0 }.min()
-      forgetShown { $0.shown?.lastTime == oldest }
-    }
-    timesShown &+= 1
-    list.shown = ShownTargets(TargetArray(targets), of: maps[side.target], pending, at: timesShown)
-    shownLists.append(list)
-  }
-
-  /// Called by the sweeper. In a context of no actor that is at each save: a list that was read since the last one is kept
-  /// there, because a loop that appends and saves would otherwise read it from the file each time.
-  func letGoOfShown() {
-    let before = core.following.hasTurns ? timesShown : timesShownBefore
-    forgetShown { ($0.shown?.lastTime ?? 0) <= before }
-    timesShownBefore = timesShown
-  }
-
-  /// Runs the body, in which unsaved objects get rows: the lists still have their objects then.
-  func keepingShown(_ body: () -> Void) {
-    let lists = shownLists.filter { $0.shown?.areThere(pending) == true }
-    body()
-    for list in lists { list.shown = list.shown?.asOf(pending) }
-  }
-
-  func forgetShown(where isOver: (ToManyList) -> Bool = { _ in true }) {
-    if shownLists.isEmpty { return }
-    for list in shownLists where isOver(list) { list.shown = nil }
-    shownLists.removeAll { $0.shown == nil }
+    shown.forget()
   }
 
   /// The target of a to-one of which only the key is known; nil if the row does not exist.

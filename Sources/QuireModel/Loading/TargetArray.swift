@@ -50,38 +50,3 @@ struct CommonEnds {
   /// The elements of an array of that length that are not common to both.
   func rest(of count: Int) -> Range<Int> { before..<count - after }
 }
-
-/// The objects of one of the lists that were read last.
-///
-/// A list holds keys. To find the objects of a long one again for `author.books[i]` in a loop, and for each
-/// `author.books.append(book)`, would cost its length times a look-up. Only a few lists' objects are held, and they are let
-/// go of before the sweeper looks for objects that nothing else holds: see ``RelationshipLoader/letGoOfShown()``.
-struct ShownTargets {
-  let targets: any AnyTargetArray
-  private let map: IdentityMap
-  private let departures: Int
-  private let unsaved: PendingChanges.InsertedVersion
-  /// When the list was last read, by its context's count.
-  var lastTime: UInt
-
-  /// Shorter lists are found again as fast.
-  static let shortest = 8
-
-  init(_ targets: any AnyTargetArray, of map: IdentityMap, _ pending: borrowing PendingChanges, at time: UInt) {
-    lastTime = time
-    self.targets = targets
-    self.map = map
-    departures = map.departures
-    unsaved = pending.insertedVersion
-  }
-
-  /// The same objects, of which none has left the context until now.
-  func asOf(_ pending: borrowing PendingChanges) -> ShownTargets {
-    ShownTargets(targets, of: map, pending, at: lastTime)
-  }
-
-  /// Whether none of the objects can have left the context.
-  func areThere(_ pending: borrowing PendingChanges) -> Bool {
-    map.departures == departures && pending.insertedVersion == unsaved
-  }
-}

@@ -43,7 +43,7 @@ extension Saver {
     guard let store else { return }
     if core.following.move != nil { core.following.finishMove() }
     let start = mark ?? OpenTransaction.Mark.beginning
-    core.loader.forgetShown()
+    core.loader.shown.forget()
     let left = pending
     let gone = forgetNew(left.inserted.compactMap { $0 } + open.inserted(since: start), but: checkpoint)
     for model in open.removed(since: start) {
