@@ -125,7 +125,8 @@ import Testing
     try agree(
       database,
       "CREATE TABLE t (id INTEGER PRIMARY KEY, a, isIn); CREATE UNIQUE INDEX t_a ON t (a) WHERE isIn",
-      "INSERT INTO t VALUES (1, 1, 1), (2, 1, 0), (3, 2, 1), (4, 2, 0)", "UPDATE OR REPLACE t SET isIn = 1 WHERE id = 2",
+      "INSERT INTO t VALUES (1, 1, 1), (2, 1, 0), (3, 2, 1), (4, 2, 0)",
+      "UPDATE OR REPLACE t SET isIn = 1 WHERE id = 2",
       "UPDATE OR REPLACE t SET isIn = 1", "REPLACE INTO t VALUES (5, 1, 0), (6, 2, 1)")
     try agree(
       database, "CREATE TABLE g (id INTEGER PRIMARY KEY, a, s AS (a % 10) STORED UNIQUE)",
@@ -215,15 +216,7 @@ import Testing
   {
     var random = Random(seed: seed)
     let database = try open()
-    try database.write {
-      try $0.connection.execute(
-        """
-        CREATE TABLE p (id INTEGER PRIMARY KEY, u UNIQUE, x);
-        CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p ON DELETE CASCADE ON UPDATE CASCADE, u UNIQUE, v UNIQUE);
-        CREATE TABLE j (a INTEGER, b INTEGER, n UNIQUE, PRIMARY KEY (b, a)) WITHOUT ROWID;
-        CREATE TRIGGER extra AFTER UPDATE OF x ON p BEGIN REPLACE INTO j VALUES (NEW.id, 1, NEW.x); END
-        """)
-    }
+    try database.write { try $0.connection.execute(ChangeLogTests.tables) }
     let interest = database.addCapture(.everything)
     let start = try #require(database.latestToken)
     let model = Replayed()
@@ -267,6 +260,41 @@ import Testing
     #expect(broken.rows("c") != Set(rows))
     _ = interest
   }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `what other programs write in between leads from the rows before to those after, too`(seed: UInt64) throws {
+    var random = Random(seed: seed)
+    let database = try open()
+    try database.write { try $0.connection.execute(ChangeLogTests.tables) }
+    let start = try #require(database.latestToken)
+    let other = try Connection(path: scratch.file(), access: .readWrite)
+    for step in 1...200 {
+      let statements = (0...random.below(3)).map { _ in ChangeLogTests.statement(&random) }
+      if random.below(4) == 0 {
+        try database.write { transaction in
+          for sql in statements { _ = try? transaction.connection.execute(sql) }
+        }
+      } else {
+        try other.execute("BEGIN")
+        for sql in statements { _ = try? other.execute(sql) }
+        try other.execute(random.below(8) == 0 ? "ROLLBACK" : "COMMIT")
+      }
+      if step % 20 > 0 { continue }
+      let model = Replayed()
+      for commit in try database.loggedCommits(after: start).commits { model.apply(commit) }
+      for table in ["p", "c", "j"] {
+        let rows = try database.read { try $0.query("SELECT * FROM \(table)").rows }
+        #expect(model.rows(table) == Set(rows), "seed \(seed), step \(step): \(table)")
+      }
+    }
+  }
+
+  private static let tables = """
+    CREATE TABLE p (id INTEGER PRIMARY KEY, u UNIQUE, x);
+    CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p ON DELETE CASCADE ON UPDATE CASCADE, u UNIQUE, v UNIQUE);
+    CREATE TABLE j (a INTEGER, b INTEGER, n UNIQUE, PRIMARY KEY (b, a)) WITHOUT ROWID;
+    CREATE TRIGGER extra AFTER UPDATE OF x ON p BEGIN REPLACE INTO j VALUES (NEW.id, 1, NEW.x); END
+    """
 
   private static func statement(_ random: inout Random) -> String {
     func n(_ below: Int) -> String { random.below(6) == 0 ? "NULL" : "\(random.below(below))" }

@@ -81,7 +81,8 @@ extension LogForm {
   ///
   /// A REPLACE deletes conflicting rows without firing triggers. So a trigger before it notes the rows with a unique
   /// value of the new row, and a trigger after it, which runs only if the new row was inserted, logs those of them that
-  /// are gone.
+  /// are gone. Where no row is noted, another trigger logs the change alone: a statement that reads the log and writes to it
+  /// makes a temporary table, which costs more than the change. Of these two one runs, in whatever order SQLite asks.
   func triggers(_ number: Int64) throws -> [(name: String, sql: String)] {
     let table = try quoted(identifier: definition.table)
     let isSame = try keeping.map { "OLD.\($0) IS NEW.\($0)" }.joined(separator: " AND ")
@@ -92,12 +93,12 @@ extension LogForm {
       INSERT INTO _quire_replaced (form, seq, \(places("old"))) \
       SELECT \(number), (SELECT ifnull(max(seq), 0) FROM _quire_changes), \(try list()) FROM \(table) WHERE
       """
+    let isNoted = "EXISTS (SELECT 1 FROM _quire_replaced WHERE form = \(number))"
     let gone = try isGone(number, from: table)
     func replaced(_ condition: String) -> String {
       """
       INSERT INTO _quire_changes (form, kind, \(places("old"))) SELECT form, 'delete', \(places("old")) \
-      FROM _quire_replaced AS _quire_r WHERE form = \(number) AND \(condition); \
-      DELETE FROM _quire_replaced WHERE form = \(number);
+      FROM _quire_replaced AS _quire_r WHERE form = \(number) AND \(condition);
       """
     }
     let inserted =
@@ -115,7 +116,8 @@ extension LogForm {
     let any = clashes.map { "(\($0))" }.joined(separator: " OR ")
     return try [
       ("insert_clash", "BEFORE INSERT ON \(table) WHEN \(found) BEGIN \(noted) \(any);"),
-      ("insert", "AFTER INSERT ON \(table) BEGIN \(replaced(gone)) \(inserted)"),
+      ("insert_replaced", "AFTER INSERT ON \(table) WHEN \(isNoted) BEGIN \(replaced(gone)) \(inserted)"),
+      ("insert", "AFTER INSERT ON \(table) WHEN NOT \(isNoted) BEGIN \(inserted)"),
       (
         "update_clash",
         """
@@ -123,14 +125,14 @@ extension LogForm {
         BEGIN \(noted) (\(any)) AND \(other);
         """
       ),
-      ("update", "AFTER UPDATE ON \(table) WHEN \(isSame) BEGIN \(updated)"),
       (
-        "update_unique",
+        "update_replaced",
         """
-        AFTER UPDATE\(moving) ON \(table) WHEN NOT (\(isSame)) \
+        AFTER UPDATE\(moving) ON \(table) WHEN NOT (\(isSame)) AND \(isNoted) \
         BEGIN \(replaced("NOT (\(try isOld)) AND \(gone)")) \(updated)
         """
       ),
+      ("update", "AFTER UPDATE ON \(table) WHEN (\(isSame)) OR NOT \(isNoted) BEGIN \(updated)"),
       ("delete", "AFTER DELETE ON \(table) BEGIN \(deleted)"),
     ].map { what, body in
       let name = "\(LogForm.triggerPrefix)\(what)_\(definition.table)"
@@ -207,8 +209,7 @@ extension LogForm {
   }
 
   /// The noted row is no longer in the table, or another row has replaced it, and nothing has been logged since that
-  /// explains it: rows noted for an insert or update that was then ignored stay noted, and may have been deleted in
-  /// another way.
+  /// explains it: rows stay noted until others are, or a commit is recorded, and may have been deleted in another way.
   private func isGone(_ number: Int64, from table: String) throws -> String {
     let keys = try keys()
     let hasLeft = keys.map { "_quire_c.old_\($0.place) IS _quire_r.old_\($0.place)" }.joined(separator: " AND ")

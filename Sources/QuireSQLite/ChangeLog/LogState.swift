@@ -179,7 +179,7 @@ struct LogTables {
   /// - Returns: whether anything was missing.
   @discardableResult func arrange(isLenient: Bool = false) throws -> Bool {
     var definitions = try definitions()
-    var expected: [(name: String, sql: String)] = []
+    var expected: [[(name: String, sql: String)]] = []
     var widest = 0
     for table in try tables() {
       let form: LogForm
@@ -204,15 +204,16 @@ struct LogTables {
         number = connection.lastInsertedRowID
         definitions[number] = definition
       }
-      expected += try form.triggers(number)
+      expected.append(try form.triggers(number))
     }
     try widen(to: widest)
-    let wanted = Dictionary(expected, uniquingKeysWith: { first, _ in first })
+    let wanted = Dictionary(expected.joined().map { ($0.name, $0.sql) }, uniquingKeysWith: { first, _ in first })
     let existing = try existing()
-    for (name, sql) in existing.sorted(by: { $0.key < $1.key }) where wanted[name] != sql {
-      try connection.execute("DROP TRIGGER \(try quoted(identifier: name))")
-    }
-    for trigger in expected where existing[trigger.name] != trigger.sql { try connection.execute(trigger.sql) }
+    // All of a table's, so that no trigger of another kind comes to run between them.
+    let outdated = expected.filter { $0.contains { existing[$0.name] != $0.sql } }.joined()
+    let leaving = Set(existing.keys.filter { wanted[$0] == nil } + outdated.map(\.name).filter { existing[$0] != nil })
+    for name in leaving.sorted() { try connection.execute("DROP TRIGGER \(try quoted(identifier: name))") }
+    for trigger in outdated { try connection.execute(trigger.sql) }
     return existing != wanted
   }
 

@@ -21,6 +21,7 @@ final class LogWriter {
   private var isCommitted = false
   private let findingLast = StatementID.make()
   private let inserting = StatementID.make()
+  private let forgetting = StatementID.make()
   /// This machine's name, if the file is shared.
   var node: String?
   /// Whether the log's rows come from other nodes, with all other rows: then there is nothing to keep.
@@ -162,11 +163,20 @@ final class LogWriter {
         .text(LogWriter.text(of: origin, on: node)), .text(process), .integer(number),
       ])
     try statement.run()
+    try forgetNoted()
     last = LogEnd(place: place, commit: LogEnd.commit(number, by: process))
     if place &- lookedForTrimming >= LogWriter.trimStep {
       try trim(upTo: before, last: place)
       lookedForTrimming = place
     }
+  }
+
+  /// Rows that were noted as about to be evicted are of no use after their statement, and only make the next one slower.
+  /// Before a part of the log goes which says what became of them, they have to go.
+  private func forgetNoted() throws {
+    let statement = try connection.statement(forgetting, "DELETE FROM _quire_replaced WHERE form > 0")
+    defer { statement.reset() }
+    try statement.run()
   }
 
   /// The last logged change, 0 without any.
@@ -216,6 +226,7 @@ final class LogWriter {
     let last = try LogEnd(of: connection).place
     let cut = min(place, last)
     let bounds = [Value.integer(cut), .integer(last)]
+    try forgetNoted()
     try connection.execute("DELETE FROM _quire_changes WHERE seq <= ? AND seq < ?", bounds)
     try connection.execute("DELETE FROM _quire_commits WHERE seq <= ? AND seq < ?", bounds)
     try connection.execute("UPDATE _quire_log SET trimmed = ?", [.integer(cut)])

@@ -60,7 +60,7 @@ import Testing
     let version = try #require(names.first { $0.hasSuffix("_as_it_was.sql") }).prefix { $0 != "_" }
     let recorded = try quire("migrate", "baseline", String(version), "letters.db")
     #expect(recorded.status == 0, "\(recorded)")
-    #expect(try quire("migrate", "diff", "letters.db", "--exit-code").status == 0)
+    #expect(try quire("migrate", "diff", "-d", "letters.db", "--exit-code").status == 0)
 
     let sql = "ALTER TABLE letter ADD COLUMN sender TEXT;\n-- migrate: undo\nALTER TABLE letter DROP COLUMN sender;\n"
     try Data(sql.utf8).write(to: quire.folder.appending(path: "Migrations/29991231000000_add_sender.sql"))
