@@ -6,9 +6,11 @@ public import QuireSQLite
 public enum MigrationError: Error, Hashable, Sendable {
   /// The folder is missing, unreadable or empty: `reason` continues the sentence after its path.
   case folder(String, reason: String)
+  /// A file that cannot be read; the reason is that of the system, or its encoding.
   case unreadable(file: String, reason: String)
   /// The name is not `YYYYMMDDhhmmss_title.sql`.
   case name(file: String)
+  /// A file whose parts do not fit together, at a line from 1.
   case malformed(file: String, line: Int, reason: String)
   /// A `-- migrate:` comment that is not a known directive.
   case directive(String, file: String, line: Int, hint: String)
@@ -86,6 +88,7 @@ extension MigrationError {
 
 /// A place in a file.
 public struct SourcePlace: Hashable, Sendable {
+  /// The file's path, as it was read.
   public let file: String
   /// From 1.
   public let line: Int
@@ -99,7 +102,9 @@ public struct SourcePlace: Hashable, Sendable {
 public struct MigrationFailure: Hashable, Sendable {
   /// Extended result code.
   public let code: Int32
+  /// SQLite's message, in English and without a final period.
   public let message: String
+  /// The place that the message is about; the beginning of the statement if SQLite names none.
   public let place: SourcePlace
   /// How many characters to underline: those of the name in SQLite's message, or 1 if only the place is known.
   public let length: Int
@@ -109,17 +114,20 @@ public struct MigrationFailure: Hashable, Sendable {
 
 /// A row whose foreign key refers to a missing row.
 public struct ForeignKeyViolation: Hashable, Sendable {
+  /// The table of the row.
   public let table: String
   /// Nil in a WITHOUT ROWID table.
   public let row: Int64?
   /// The row's first text, which is most likely its name.
   public let label: String?
+  /// The table that the key refers to.
   public let parent: String
   /// The columns of the key.
   public let columns: [String]
   /// Their values; empty if the row could not be read.
   public let values: [SQLValue]
 
+  /// A violation with these values; see the properties.
   public init(
     table: String, row: Int64?, label: String? = nil, parent: String, columns: [String], values: [SQLValue] = []
   ) {
@@ -156,10 +164,12 @@ extension ForeignKeyViolation: CustomStringConvertible {
 }
 
 extension SourcePlace: CustomStringConvertible {
+  /// `Migrations/20261120090000_books.sql:3:37`; without the column if it is not known.
   public var description: String { "\(file):\(line)" + (column.map { ":\($0)" } ?? "") }
 }
 
 extension MigrationError: CustomStringConvertible {
+  /// What is wrong, where, the state of the database, and what to do next; one or more lines, without a line break at the end.
   public var description: String {
     switch self {
     case .folder(let path, let reason): "the migrations folder \(path) \(reason)"
@@ -321,6 +331,8 @@ extension MigrationFailure: CustomStringConvertible {
 }
 
 extension MigrationError: QuireError {
+  /// `transient` for a lock and an interruption; `storage` for files that cannot be read or written, and for a full disk; that of
+  /// SQLite's error if it is one; otherwise `caller`: files, arguments or steps have to change.
   public var cause: QuireErrorCause {
     switch self {
     case .busy, .interrupted: .transient

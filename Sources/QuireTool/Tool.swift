@@ -11,6 +11,7 @@ import QuireSQLite
 /// any file is opened. With a command's `--json` the error is also printed as the answer, as a document, unless the
 /// answer had begun.
 public struct Tool: Sendable {
+  /// What `--version` prints, without the program's name.
   public let version: String
   let root: Command
 

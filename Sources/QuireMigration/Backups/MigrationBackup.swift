@@ -3,8 +3,11 @@ import QuireSQLite
 
 /// A copy of a whole database made before it was changed: `library.db.before-20261119160200`, beside it.
 public struct MigrationBackup: Hashable, Sendable {
+  /// The path of the copy.
   public let path: String
+  /// The size of the copy.
   public let bytes: Int
+  /// When the copy was last written to, as the file system says.
   public let date: Date
 
   /// The part of its name after `before-`, such as a version, or `undo-20261119160200`; `-2` and so on at its end if

@@ -1,12 +1,15 @@
 /// One finding of `check` about a migration: a code, a place, a sentence.
 public struct CheckFinding: Hashable, Sendable {
+  /// What kind of finding it is. A directive `-- migrate: allow M001 the reason` in the file allows it.
   public let code: Code
   /// The file concerned; nil for the whole folder or the database.
   public let file: String?
   /// From 1.
   public let line: Int?
+  /// What was found, as a sentence without a final period.
   public let text: String
 
+  /// The kinds of findings. The raw value is the code that output and directives use.
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// A table or a column with values is dropped.
     case loss = "M001"
@@ -35,6 +38,7 @@ public struct CheckFinding: Hashable, Sendable {
     case notReplayed = "M012"
   }
 
+  /// A finding; `line` is from 1.
   public init(_ code: Code, file: String? = nil, line: Int? = nil, _ text: String) {
     self.code = code
     self.file = file

@@ -2,8 +2,10 @@
 public struct EmbeddedMigration: Hashable, Sendable {
   /// With its extension: `20261120143005_add_isbn_to_book.sql`.
   public let name: String
+  /// The whole text of the file.
   public let text: String
 
+  /// A file with this name and text. Both are checked when ``MigrationFolder`` reads it.
   public init(name: String, text: String) {
     self.name = name
     self.text = text

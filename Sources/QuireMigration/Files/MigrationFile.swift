@@ -9,11 +9,15 @@ import QuireSQLite
 ///
 /// Line endings become LF, and a byte order mark is removed. An undo section without a statement counts as none.
 public struct MigrationFile: Hashable, Sendable {
+  /// The number in its name, which orders the files.
   public let version: MigrationVersion
+  /// Its first comment, or else the words of its name.
   public let title: String
   /// The path it was read from, as shown in messages.
   public let path: String
+  /// The SQL to run: everything up to the undo section, directives and comments included.
   public let up: String
+  /// The SQL that undoes it; nil if there is no undo section with a statement.
   public let undo: String?
   /// The line on which ``undo`` begins: that of its directive.
   public let undoLine: Int
@@ -73,6 +77,7 @@ public struct MigrationFile: Hashable, Sendable {
     return parts.isEmpty ? nil : parts.prefix(3).joined(separator: ", ") + (parts.count > 3 ? " …" : "")
   }
 
+  /// The last part of ``path``: `20261120143005_add_isbn_to_book.sql`.
   public var name: String { String(path.split(separator: "/").last ?? "") }
 }
 

@@ -6,6 +6,7 @@ public struct MigrationVersion: Hashable, Sendable {
   /// The digits as one number, such as 20261120143005, which the version table stores.
   public let number: Int64
 
+  /// A version with this number, which is not checked: in another tool's folder any number is valid.
   public init(number: Int64) { self.number = number }
 }
 
@@ -23,9 +24,11 @@ extension MigrationVersion: LosslessStringConvertible {
     self.number = number
   }
 
+  /// The digits; for Flyway's numbers of several parts these with periods, `1.2`.
   public var description: String { dotted ?? "\(number)" }
 }
 
 extension MigrationVersion: Comparable {
+  /// Whether `a` comes first: the lower number.
   public static func < (a: MigrationVersion, b: MigrationVersion) -> Bool { a.number < b.number }
 }

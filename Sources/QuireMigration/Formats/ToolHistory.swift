@@ -3,7 +3,9 @@ package import QuireSQLite
 
 /// What another tool's version table lists as run on a database.
 public struct ToolHistory: Hashable, Sendable {
+  /// The tool whose table it is.
   public let tool: MigrationFormat
+  /// The name of its table in the database.
   public let table: String
   /// The versions that it records one by one.
   public let versions: Set<MigrationVersion>
@@ -17,8 +19,10 @@ public struct ToolHistory: Hashable, Sendable {
   /// For people. The table of Rails has the format of dbmate's.
   package var toolName: String { isRails ? "Rails" : tool.rawValue }
 
+  /// Whether nothing is recorded as run.
   public var isEmpty: Bool { versions.isEmpty && last == nil }
 
+  /// Whether the tool has run this version: it is recorded, or implied by ``last``.
   public func contains(_ version: MigrationVersion) -> Bool {
     versions.contains(version) || (last.map { version <= $0 } ?? false)
   }
@@ -179,6 +183,7 @@ public enum ToolProblem: Error, Hashable, Sendable {
 extension ToolProblem: QuireError {}
 
 extension ToolProblem: CustomStringConvertible {
+  /// What does not fit, the state of the database, and what to do next.
   public var description: String {
     switch self {
     case .none: "no other tool has recorded migrations in this database"

@@ -18,6 +18,7 @@ public struct MigrationLoss: Hashable, Sendable {
   /// Whether a rebuild has put the values of another column there, and these into another one.
   private var isExchanged = false
 
+  /// A loss with these values; see the properties.
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
     self.table = table
     self.column = column

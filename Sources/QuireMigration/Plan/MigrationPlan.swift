@@ -9,8 +9,11 @@ public struct MigrationPlan: Hashable, Sendable {
   /// The problems that forbid running anything, the most serious first.
   public let problems: [MigrationProblem]
 
+  /// One migration: its file, its record, or both.
   public struct Entry: Hashable, Sendable {
+    /// The number of the file or the record.
     public let version: MigrationVersion
+    /// The file's title, or else the recorded one.
     public let title: String
     /// Nil if there is no file.
     public let file: MigrationFile?
@@ -18,6 +21,9 @@ public struct MigrationPlan: Hashable, Sendable {
     public let applied: AppliedMigration?
   }
 
+  /// Compares the files with the history. Reads nothing; the order of the two lists does not matter.
+  ///
+  /// - Complexity: O(n log n) in the number of files and records.
   public init(files: [MigrationFile], history: [AppliedMigration]) {
     let filesByVersion = Dictionary(grouping: files, by: \.version)
     let appliedByVersion = Dictionary(history.map { ($0.version, $0) }, uniquingKeysWith: { first, _ in first })

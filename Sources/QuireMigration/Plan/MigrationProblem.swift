@@ -8,6 +8,7 @@ public enum MigrationProblem: Hashable, Sendable {
   case missing(AppliedMigration)
   /// Not applied, although a newer one is.
   case outOfOrder(file: String, MigrationVersion, newest: MigrationVersion)
+  /// Two or more files with one number.
   case duplicate(MigrationVersion, files: [String])
   /// Applied, and newer than every file.
   case databaseIsNewer([AppliedMigration])
@@ -27,6 +28,7 @@ extension MigrationProblem {
 }
 
 extension MigrationProblem: CustomStringConvertible {
+  /// What is wrong with which file, that nothing was run, and what to do next; several lines.
   public var description: String {
     switch self {
     case .edited(let file, let applied):

@@ -1,5 +1,6 @@
 /// Which migrations are undone, the last one first. A pure value.
 public struct UndoPlan: Hashable, Sendable {
+  /// The migrations to undo, in the order in which they are undone.
   public let migrations: [AppliedMigration]
 
   /// The last `count` migrations that ran.

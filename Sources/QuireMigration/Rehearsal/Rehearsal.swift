@@ -2,6 +2,7 @@ package import QuireSQLite
 
 /// The result of running the pending migrations on a copy: what each of them changes. The database was not changed.
 public struct Rehearsal: Sendable {
+  /// The migrations that ran on the copy, in their order.
   public let entries: [Entry]
   /// Size of the copy.
   public let bytes: Int
@@ -12,9 +13,12 @@ public struct Rehearsal: Sendable {
 
   /// One migration that ran on the copy.
   public struct Entry: Sendable {
+    /// The file that ran.
     public let file: MigrationFile
+    /// How long it ran on the copy.
     public let milliseconds: Int
     package let differences: [SchemaDifference]
+    /// The values that it removed or changed for good; empty if only the schema was copied.
     public let losses: [MigrationLoss]
     /// Rows of each table that is rebuilt, or whose number of rows changes.
     public let rows: [Rows]
@@ -39,10 +43,14 @@ public struct Rehearsal: Sendable {
 
   /// The number of rows of a table before and after; nil if it does not exist.
   public struct Rows: Hashable, Sendable {
+    /// The table's name.
     public let table: String
+    /// The number of rows before the migration; nil if there was no such table.
     public let before: Int?
+    /// The number of rows after the migration; nil if there is no such table any more.
     public let after: Int?
 
+    /// The numbers of rows of a table.
     public init(table: String, before: Int?, after: Int?) {
       self.table = table
       self.before = before
@@ -50,5 +58,6 @@ public struct Rehearsal: Sendable {
     }
   }
 
+  /// The losses of all migrations, in their order.
   public var losses: [MigrationLoss] { entries.flatMap(\.losses) }
 }

@@ -18,9 +18,14 @@ public import QuireSQLite
 /// A step runs in the migration's transaction, and also in a rehearsal on a copy before it: its effects outside the
 /// database must tolerate that. A step may be in the undo section too.
 public struct MigrationStep: Sendable {
+  /// The name that the directive in the file gives. Unique among the steps of a program.
   public let name: String
   let run: @Sendable (MigrationDatabase) throws -> Void
 
+  /// A step with the name of the directive.
+  ///
+  /// - Parameter run: Works on the given database only, and may run more than once. An error that it throws rolls the migration
+  ///   back, and is thrown as ``MigrationError/stepFailed(_:file:reason:)``.
   public init(_ name: String, run: @escaping @Sendable (MigrationDatabase) throws -> Void) {
     self.name = name
     self.run = run

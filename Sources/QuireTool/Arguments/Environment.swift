@@ -12,10 +12,12 @@ public struct Environment: Sendable, ExpressibleByDictionaryLiteral {
   /// These and no others.
   public init(_ variables: [String: String]) { given = variables }
 
+  /// These variables and no others. If a name is given twice, the last value counts.
   public init(dictionaryLiteral elements: (String, String)...) {
     given = Dictionary(elements) { $1 }
   }
 
+  /// The value of a variable; nil if it is not set. Of the process it is looked up at each use.
   public subscript(name: String) -> String? {
     if let given { return given[name] }
     return getenv(name).map { String(cString: $0) }

@@ -2,7 +2,9 @@
 public struct Invocation: Sendable {
   /// From the program's name on.
   public let command: [String]
+  /// Where answers, messages and questions go.
   public let terminal: Terminal
+  /// The variables of the call.
   public let environment: Environment
   /// Whether the process is there for this call alone: what it does may keep the main thread, and with it the main actor.
   let isWholeProcess: Bool
@@ -60,5 +62,6 @@ public struct Invocation: Sendable {
     return (command + [option, value] + others).joined(separator: " ")
   }
 
+  /// An error about the words of this call, which names the help of its command. It is returned, not thrown.
   public func usageError(_ message: String) -> UsageError { UsageError(message, command: command) }
 }

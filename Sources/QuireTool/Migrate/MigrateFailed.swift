@@ -74,6 +74,7 @@ extension MigrationError: DetailedError {
 }
 
 extension MigrationError: CommandError {
+  /// The status for scripts, by the kind of error.
   public var exitStatus: ExitStatus {
     switch self {
     case .database(.unreadable): .usage

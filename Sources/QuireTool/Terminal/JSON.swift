@@ -2,12 +2,19 @@ import QuireShell
 
 /// A JSON document whose members keep their order.
 public indirect enum JSON: Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A whole number.
   case integer(Int)
+  /// A real number; one that is not finite is written as `null`.
   case number(Double)
+  /// A string, of any characters.
   case string(String)
+  /// Values in order.
   case array([JSON])
+  /// Names and values, in order; a name that is given twice is written twice.
   case object([(String, JSON)])
 
   /// On one line, without spaces.
@@ -48,10 +55,16 @@ public indirect enum JSON: Sendable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByDictionaryLiteral
 {
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// A whole number.
   public init(integerLiteral value: Int) { self = .integer(value) }
+  /// An array of these values.
   public init(arrayLiteral values: JSON...) { self = .array(values) }
+  /// `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// `null`.
   public init(nilLiteral: ()) { self = .null }
+  /// An object with these members, in this order.
   public init(dictionaryLiteral members: (String, JSON)...) { self = .object(members) }
 }

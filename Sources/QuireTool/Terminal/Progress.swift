@@ -14,6 +14,7 @@ public final class Progress: Sendable {
     var isDrawn = false
   }
 
+  /// A line that begins with the label. Nothing is drawn yet; its clock starts now.
   public init(_ label: String, on terminal: Terminal) {
     self.terminal = terminal
     self.label = label

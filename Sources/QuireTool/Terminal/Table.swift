@@ -10,10 +10,12 @@ import QuireShell
 public struct Table: Sendable {
   /// Empty for a table without a first line.
   public var header: [String]
+  /// The cells of each row, from left to right. A row may be shorter than others.
   public var rows: [[String]]
   /// Columns of numbers.
   public var alignRight: Set<Int>
 
+  /// A table; `alignRight` has the numbers of columns, from 0.
   public init(_ header: [String] = [], alignRight: Set<Int> = [], rows: [[String]]) {
     self.header = header
     self.rows = rows

@@ -7,7 +7,9 @@ import Synchronization
 /// The result goes to `output`; progress, questions and errors to `error`. `NO_COLOR`, `CI`, a `TERM` that is `dumb` or not
 /// set, and a stream that is not a terminal disable colors.
 public struct Terminal: Sendable {
+  /// For answers: standard output.
   public var output: Stream
+  /// For everything else: standard error.
   public var error: Stream
   /// Width in cells.
   public var columns: Int
@@ -20,7 +22,9 @@ public struct Terminal: Sendable {
 
   /// One of the two ways out.
   public struct Stream: Sendable {
+    /// Whether a person reads it: answers are then formatted for reading.
     public var isTerminal: Bool
+    /// Whether ``styled(_:_:)`` writes colors.
     public var usesColor: Bool
     /// Whether a line can be drawn again in its place.
     var redraws: Bool
@@ -28,6 +32,7 @@ public struct Terminal: Sendable {
     /// For bytes that may not be UTF-8, which are repaired unless a closure writes them.
     var writeBytes: @Sendable (UnsafeRawBufferPointer) -> Void
 
+    /// A stream whose text is handed to a closure, which may be called from any thread.
     public init(isTerminal: Bool = false, usesColor: Bool = false, write: @escaping @Sendable (String) -> Void) {
       self.isTerminal = isTerminal
       self.usesColor = usesColor
@@ -37,6 +42,14 @@ public struct Terminal: Sendable {
     }
   }
 
+  /// A terminal of these streams, such as for tests.
+  ///
+  /// - Parameters:
+  ///   - output: For answers.
+  ///   - error: For everything else.
+  ///   - columns: The width in cells.
+  ///   - lines: The height in lines.
+  ///   - input: Reads a line that a person types; nil if nobody can be asked.
   public init(
     output: Stream, error: Stream, columns: Int = 80, lines: Int = 24, input: (@Sendable () -> String?)? = nil
   ) {
@@ -179,11 +192,17 @@ extension Terminal {
 }
 
 extension Terminal.Stream {
+  /// How a text looks. The raw value is the parameter of the terminal's escape sequence.
   public enum Style: String, Sendable {
+    /// Red, for errors.
     case red = "31"
+    /// Green, for what is done.
     case green = "32"
+    /// Yellow, for what needs attention.
     case yellow = "33"
+    /// Bold or brighter.
     case bold = "1"
+    /// Dimmed, for what matters less.
     case dim = "2"
   }
 
