@@ -34,7 +34,9 @@ extension Connection {
     do throws(SQLiteError) {
       first = try next(of: &script)
     } catch {
-      throw error.isNotAuthorized ? StatementError.notAQuery(reason: error.message) : error
+      if error.isNotAuthorized { throw StatementError.notAQuery(reason: error.message) }
+      reads = nil  // looking for the name runs statements, too
+      throw error.naming(near: self)
     }
     guard let statement = first, let found = reads else { throw StatementError.missing }
     if !statement.isReadOnly { throw StatementError.writes }
