@@ -287,6 +287,29 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(alone.status == 0 && alone.output.hasPrefix("  ✓ 20260101000000  a  "))
   }
 
+  @Test func `a program that carries migrations begins no second folder`() async throws {
+    let carried = [EmbeddedMigration(name: "20260101000000_a.sql", text: "CREATE TABLE a (b);")]
+    let elsewhere = folder.path + "/elsewhere"
+    func new(_ source: MigrationSource) async -> (status: Int32, text: String) {
+      let app = Tool("lending", version: "1", "lends books", commands: [.migrate(source)])
+      let ran = await app.ran("migrate", "new", "add b", environment: ["QUIRE_MIGRATIONS": elsewhere])
+      return (ran.status, ran.error.replacing(folder.path + "/", with: ""))
+    }
+    for source in [MigrationSource.embedded(carried), .embedded(carried).models({ ["CREATE TABLE a (b, c)"] })] {
+      let refused = await new(source)
+      #expect(refused.status == 2)
+      #expect(
+        refused.text == """
+          error: this program carries 1 migration, and there is no folder elsewhere here. Nothing was written.
+          Name the folder that they come from:  lending migrate new -m DIR TITLE
+
+          """)
+      #expect(!FileManager.default.fileExists(atPath: elsewhere))
+    }
+    #expect(await new(.embedded([])).status == 0)
+    #expect(FileManager.default.fileExists(atPath: elsewhere))
+  }
+
   @Test func `only a terminal gets color`() async throws {
     await apply()
     try folder.write("CREATE INDEX i ON Book(autor_id);", as: "20260102000000_index.sql")

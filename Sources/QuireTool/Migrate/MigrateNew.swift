@@ -13,6 +13,7 @@ struct MigrateNew {
       throw invocation.usageError(
         "what does it do? Such as:  \(target.pasteable("new", database: false)) \"add isbn to book\"")
     }
+    try target.checkFolderForNew()
     let change = try MigrateFromModel(invocation, target)?.change()
     if let change, change.statements.isEmpty {
       if target.isJSON {

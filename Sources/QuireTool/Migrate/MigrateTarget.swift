@@ -128,6 +128,18 @@ struct MigrateTarget {
       """, .history)
   }
 
+  /// Refuses to begin a second folder: the files that the program carries come from another one, which is elsewhere.
+  func checkFolderForNew() throws {
+    guard let carried = source.embedded, !carried.isEmpty, !FileManager.default.fileExists(atPath: folder) else {
+      return
+    }
+    throw CommandFailure(
+      """
+      this program carries \(counted(carried.count, "migration")), and there is no folder \(printable(folder)) here. Nothing was written.
+      Name the folder that they come from:  \(program) migrate new -m DIR TITLE
+      """, .usage)
+  }
+
   // MARK: Versions
 
   func version(_ word: String) throws -> MigrationVersion {
