@@ -112,6 +112,30 @@ import Testing
     #expect(await session.failure("undo").hasPrefix("cannot undo: Doc a was changed since (views: 1 → 7)"))
   }
 
+  @Test func `undo keeps what rows have in columns that came since, or is refused`() async throws {
+    let library = try Library(
+      """
+      CREATE TABLE doc (id INTEGER PRIMARY KEY, body TEXT UNIQUE);
+      INSERT INTO doc (body) VALUES ('one'), ('two');
+      """)
+    let session = try library.writing()
+    _ = try await session.replies("update doc set body = 'new ' || body where id < 3")
+    let other = try Connection(path: library.file.path, access: .readWrite)
+    try other.execute("ALTER TABLE doc ADD COLUMN rating INTEGER NOT NULL DEFAULT 5")
+    try other.execute("UPDATE doc SET rating = 9 WHERE id = 2")
+    _ = try await session.replies("undo")
+    #expect(try library.rows("SELECT * FROM doc") == [[1, "one", 5], [2, "two", 9]])
+    _ = try await session.replies("redo")
+    #expect(try library.rows("SELECT * FROM doc") == [[1, "new one", 5], [2, "new two", 9]])
+    _ = try await session.replies("undo")
+
+    _ = try await session.replies("insert Doc { body: \"three\" }")
+    try other.execute("ALTER TABLE doc ADD COLUMN pages INTEGER")
+    try other.execute("UPDATE doc SET pages = 7 WHERE body = 'three'")
+    #expect(await session.failure("undo").hasPrefix("cannot undo: Doc 3 was changed since (pages: "))
+    #expect(try library.rows("SELECT * FROM doc WHERE id = 3") == [[3, "three", 5, 7]])
+  }
+
   @Test func `undo is refused with the row named where somebody has changed it since`() async throws {
     let session = try library.writing()
     _ = try await session.replies("Author where id < 3 set name = 'v'")

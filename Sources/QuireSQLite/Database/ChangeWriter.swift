@@ -46,14 +46,17 @@ package struct ChangeWriter {
   // MARK: Two ways to write
 
   /// With triggers and foreign keys' actions off: every row has to be as it was found. All rows go before any comes, so
-  /// that values that must be unique may change places.
+  /// that values that must be unique may change places. What a row has in columns that are newer than the changes stays.
   package func replace() throws {
+    var added: [[Value]] = []
     for step in steps {
       let found = try row(step)
       if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+      if step.old != nil, step.new == nil { try refuseNewerValues(of: step) }
+      added.append(step.old == nil || step.new == nil ? [] : try newerValues(of: step))
     }
     for step in steps where step.old != nil { try delete(step) }
-    for step in steps { if let new = step.new { try insert(new, step) } }
+    for (step, added) in zip(steps, added) { if let new = step.new { try insert(new, added, step) } }
   }
 
   /// With triggers and foreign keys' actions on, of which some may have been done already: what is already as it should
@@ -64,7 +67,7 @@ package struct ChangeWriter {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     for step in steps {
       guard let new = step.new, let work = try work(of: step) else { continue }
-      if case .update(let places) = work { try update(new, at: places, step) } else { try insert(new, step) }
+      if case .update(let places) = work { try update(new, at: places, step) } else { try insert(new, [], step) }
     }
     let leaving = try steps.filter { try $0.new == nil && work(of: $0) != nil }
     let keys = leaving.isEmpty ? [:] : try SchemaReader(connection).foreignKeys()
@@ -84,6 +87,7 @@ package struct ChangeWriter {
     guard let old = step.old, let new = step.new, let found else {
       if found == step.new { return nil }
       if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+      if found != nil { try refuseNewerValues(of: step) }
       return found == nil ? .insert : .delete
     }
     let places = step.form.places.filter { old[$0] != new[$0] && found[$0] != new[$0] }
@@ -129,6 +133,8 @@ package struct ChangeWriter {
     let places: [Int]
     /// Their names, behind that of the row id if it is the key.
     let columns: [String]
+    /// Columns that a migration has added since the changes were made: these do not say what a row has there.
+    let added: [SchemaReader.Column]
     let hasRowIDKey: Bool
 
     init(_ table: ChangedTable, on connection: Connection) throws {
@@ -144,6 +150,11 @@ package struct ChangeWriter {
         try hasRowIDKey ? [shape.rowIDName] : table.keyColumns.map { try quoted(identifier: table.columns[$0]) }
       condition = keys.map { "\($0) IS ?" }.joined(separator: " AND ")
       columns = try (hasRowIDKey ? keys : []) + places.map { try quoted(identifier: table.columns[$0]) }
+      let known = Set(table.columns)
+      added =
+        present.isSubset(of: known)
+        ? []
+        : try SchemaReader(connection).columns(of: table.name).filter { !known.contains($0.name) && !$0.isGenerated }
     }
   }
 
@@ -158,12 +169,43 @@ package struct ChangeWriter {
     try connection.execute("DELETE FROM \(step.form.name) WHERE \(step.form.condition)", step.key.values)
   }
 
-  private func insert(_ row: [Value], _ step: Step) throws {
+  /// What the row has in columns that are newer than the changes.
+  private func newerValues(of step: Step) throws -> [Value] {
     let form = step.form
-    let marks = form.columns.map { _ in "?" }.joined(separator: ", ")
+    if form.added.isEmpty { return [] }
+    let columns = try form.added.map { try quoted(identifier: $0.name) }.joined(separator: ", ")
+    return try connection.query("SELECT \(columns) FROM \(form.name) WHERE \(form.condition)", step.key.values).rows
+      .first ?? []
+  }
+
+  /// A row that would go must have nothing there but the defaults: the changes cannot bring it back.
+  private func refuseNewerValues(of step: Step) throws {
+    let form = step.form
+    let found = try newerValues(of: step)
+    let expected = try zip(form.added, found).map { column, value in
+      guard let text = column.defaultValue else { return Value.null }
+      // One that cannot be computed here, or that is another each time, is not what was found.
+      let sql = "SELECT \(try quoted(identifier: column.name)) IS (\(text)), (\(text)) FROM \(form.name)"
+      guard let row = try? connection.query(sql + " WHERE \(form.condition)", step.key.values).rows.first else {
+        return value == .null ? .text(text) : .null
+      }
+      return row[0] == 1 ? value : row[1]
+    }
+    guard expected != found, let old = step.old else { return }
+    let table = ChangedTable(
+      name: form.table.name, columns: form.table.columns + form.added.map(\.name),
+      keyColumns: form.table.keyColumns, isInternal: form.table.isInternal)
+    throw Obstacle.row(step.key, of: table, expected: old + expected, found: old + found)
+  }
+
+  /// - Parameter added: The values of the columns that are newer than the changes; if empty, they get their defaults.
+  private func insert(_ row: [Value], _ added: [Value], _ step: Step) throws {
+    let form = step.form
+    let columns = try form.columns + zip(form.added, added).map { try quoted(identifier: $0.0.name) }
+    let marks = columns.map { _ in "?" }.joined(separator: ", ")
     try connection.execute(
-      "INSERT INTO \(form.name) (\(form.columns.joined(separator: ", "))) VALUES (\(marks))",
-      (form.hasRowIDKey ? step.key.values : []) + form.places.map { row[$0] })
+      "INSERT INTO \(form.name) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
+      (form.hasRowIDKey ? step.key.values : []) + form.places.map { row[$0] } + added)
   }
 
   private func update(_ row: [Value], at places: [Int], _ step: Step) throws {
