@@ -67,6 +67,48 @@ import Testing
     #expect(try fixture.migrator(losing: true).apply().count == 2)
   }
 
+  @Test func `what files forget that make a database is no finding between two of them, or after a crash`() throws {
+    let fixture = try Fixture()
+    let rebuild = "CREATE TABLE n (b); DROP TABLE a; ALTER TABLE n RENAME TO a;"
+    try fixture.write("CREATE TABLE a (b); CREATE INDEX i ON a(b);", as: "20260101000000_a.sql")
+    try fixture.write("CREATE TABLE t (x);", as: "20260102000000_b.sql")
+    try fixture.write(rebuild, as: "20260103000000_c.sql")
+    struct Crash: Error {}
+    func crash(after count: Int) throws {
+      var count = count
+      #expect(throws: Crash.self) {
+        try fixture.migrator(creating: true).apply { event in
+          if case .applied = event { count -= 1 }
+          if count == 0 { throw Crash() }
+        }
+      }
+    }
+    try crash(after: 1)
+    // Another process, which begins here.
+    #expect(try fixture.migrator().rehearse().lastOfCreation == MigrationVersion(number: 20_260_103_000_000))
+    #expect(
+      try fixture.migrator().rehearse(isSchemaOnly: true).lastOfCreation == MigrationVersion(number: 20_260_103_000_000)
+    )
+    try crash(after: 1)
+    #expect(try fixture.migrator(creating: true).apply().count == 1)
+    let own = "SELECT name FROM sqlite_schema WHERE name LIKE '~_quire~_%' ESCAPE '~'"
+    #expect(try fixture.sqlite { try $0.rows(own) } == [["_quire_migrations"]])
+
+    // A file that came later is judged, also where the making of the database was given up.
+    try FileManager.default.removeItem(atPath: fixture.database)
+    try crash(after: 2)
+    try fixture.write("CREATE INDEX j ON a(b);", as: "20260104000000_d.sql")
+    try fixture.write(rebuild, as: "20260105000000_e.sql")
+    #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(try fixture.migrator().plan().pending.map(\.version.number) == [20_260_105_000_000])
+    #expect(try fixture.sqlite { try $0.rows(own) } == [["_quire_migrations"]])
+    // And in a database that was not empty.
+    try FileManager.default.removeItem(atPath: fixture.database)
+    try fixture.makeDatabase()
+    #expect(throws: MigrationError.self) { try fixture.migrator().apply() }
+    #expect(try fixture.migrator().plan().pending.count == 3)
+  }
+
   @Test func `what a rebuild leaves to a table that it drops is forgotten by it`() throws {
     try fixture.makeDatabase(
       """

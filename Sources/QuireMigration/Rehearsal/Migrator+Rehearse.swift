@@ -35,7 +35,7 @@ extension Migrator {
         throw MigrationError.tool(problem)
       }
       if isSchemaOnly {
-        try copySchema(of: source, to: copy)
+        try inSnapshot(of: source) { try copySchema(of: source, to: copy) }
       } else {
         try source.copy(to: copy) { progress(.copying($0, of: $1)) }
       }
@@ -46,6 +46,7 @@ extension Migrator {
       try copy.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
     }
     let history = try translating { try MigrationHistory.read(from: copy) }
+    let lastOfCreation = try translating { try MigrationHistory.lastOfCreation(on: copy) }
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
     var sequence = history.map(\.sequence).max() ?? 0
@@ -69,7 +70,8 @@ extension Migrator {
       entries[index].dangling = state.schema.references(to: gone[index].subtracting(state.schema.tableNames), on: copy)
     }
     return Rehearsal(
-      entries: entries, bytes: Int(size.first?.first?.plainInteger ?? 0), copying: copying, isSchemaOnly: isSchemaOnly)
+      entries: entries, bytes: Int(size.first?.first?.plainInteger ?? 0), copying: copying, isSchemaOnly: isSchemaOnly,
+      lastOfCreation: lastOfCreation)
   }
 
   private func rehearse(
@@ -120,6 +122,9 @@ extension Migrator {
       }
     }
     for applied in try MigrationHistory.read(from: source) { try MigrationHistory.record(applied, on: copy) }
+    if let last = try MigrationHistory.lastOfCreation(on: source) {
+      try MigrationHistory.recordCreation(upTo: last, on: copy)
+    }
   }
 
   /// A schema, the number of rows of each table, and the last key that AUTOINCREMENT has given.

@@ -10,6 +10,9 @@ public struct Rehearsal: Sendable {
   public let copying: Duration
   /// Whether it was a copy of the schema without rows: then rows and losses are unknown.
   public let isSchemaOnly: Bool
+  /// The last of the migrations that are making the database, which was empty before; nil unless some of them have run
+  /// and others have not.
+  package let lastOfCreation: MigrationVersion?
 
   /// One migration that ran on the copy.
   public struct Entry: Sendable {

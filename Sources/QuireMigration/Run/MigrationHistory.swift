@@ -72,6 +72,40 @@ package enum MigrationHistory {
       "DELETE FROM main._quire_migrations WHERE version = ?", [.integer(version.number)])
   }
 
+  // MARK: A database that is being made
+
+  /// A table that exists only while migrations make a database that was empty: what later processes see between two of
+  /// them, or after a crash, is no database that a program has used.
+  package static let creation = "_quire_creation"
+  /// Tables that migrations may not write to.
+  static let tables: Set<String> = [table, creation]
+
+  /// The last of the migrations that are making the database; nil unless it was empty before the first of them.
+  static func lastOfCreation(on connection: Connection) throws(SQLiteError) -> MigrationVersion? {
+    guard try SchemaReader(connection).hasTable(creation) else { return nil }
+    let rows = try connection.rows("SELECT max(last) FROM main._quire_creation")
+    guard case .integer(let number)? = rows.first?.first else { return nil }
+    return MigrationVersion(number: number)
+  }
+
+  /// Notes, in the transaction of the migration `version`, that those up to `last` are making the database.
+  static func creating(_ version: MigrationVersion, upTo last: MigrationVersion, on connection: Connection)
+    throws(SQLiteError)
+  {
+    if version < last {
+      try recordCreation(upTo: last, on: connection)
+    } else if let last = try lastOfCreation(on: connection), version >= last {
+      try connection.executeInMigration("DROP TABLE main._quire_creation")
+    }
+  }
+
+  static func recordCreation(upTo last: MigrationVersion, on connection: Connection) throws(SQLiteError) {
+    if let known = try lastOfCreation(on: connection), known >= last { return }
+    try connection.executeInMigration(
+      "CREATE TABLE IF NOT EXISTS main._quire_creation (last INTEGER PRIMARY KEY) STRICT")
+    try connection.executeInMigration("INSERT INTO main._quire_creation VALUES (?)", [.integer(last.number)])
+  }
+
   /// Replaces the recorded text by that of `file`; time and program stay.
   package static func replace(with file: MigrationFile, on connection: Connection) throws(SQLiteError) {
     try connection.executeInMigration(

@@ -118,7 +118,7 @@ struct MigrationRun {
     before: ((ScriptStatement) throws(SQLiteError) -> Void)? = nil
   ) throws {
     do {
-      _ = try connection.run(script: sql, inTransaction: inTransaction, protected: [MigrationHistory.table]) {
+      _ = try connection.run(script: sql, inTransaction: inTransaction, protected: MigrationHistory.tables) {
         (statement) throws(SQLiteError) in
         try connection.checkStopped()
         try before?(statement)
@@ -134,7 +134,7 @@ struct MigrationRun {
     guard let step = steps[name] else { throw MigrationError.unknownStep(name, file: text.name) }
     let database = MigrationDatabase(connection: connection, watch: watch)
     do {
-      try connection.underRules(inTransaction: true, protected: [MigrationHistory.table]) { () throws(any Error) in
+      try connection.underRules(inTransaction: true, protected: MigrationHistory.tables) { () throws(any Error) in
         try step.run(database)
       }
     } catch {

@@ -70,7 +70,8 @@ public struct Migrator: Sendable {
   /// - Throws: ``MigrationError/history(_:)`` before anything ran; after any other error the migrations that ran before
   ///   stay applied, and nothing remains of the one that failed: ``MigrationError/destructive(_:file:)`` and
   ///   ``MigrationError/stillUsed(_:file:)`` unless ``allowsLosses`` is set or the file allows it. The second is not
-  ///   checked for a database that was empty. A file made here is removed if nothing ran.
+  ///   checked for migrations that make a database that was empty, however many runs they take. A file made here is
+  ///   removed if nothing ran.
   @discardableResult
   public func apply(
     to last: MigrationVersion? = nil, _ happened: (MigrationEvent) throws -> Void = { _ in }
@@ -133,8 +134,8 @@ public struct Migrator: Sendable {
     var sequence: Int
     /// Changes when another connection has committed.
     let dataVersion: [[Value]]
-    /// Whether there was nothing in the database: then no program depends on what a file forgets.
-    let wasEmpty: Bool
+    /// The last migration of those that make a database that was empty: no program depends on what they forget.
+    let lastOfCreation: MigrationVersion?
     /// Whether foreign keys already referred to missing rows.
     var knowsKeys = false
   }
@@ -144,15 +145,24 @@ public struct Migrator: Sendable {
   {
     // Read first, so that commits after it are noticed.
     let dataVersion = try connection.rows("PRAGMA data_version")
+    return try inSnapshot(of: connection) { try look(to: last, on: connection, after: first, dataVersion) }
+  }
+
+  private func look(
+    to last: MigrationVersion?, on connection: Connection, after first: Outlook?, _ dataVersion: [[Value]]
+  ) throws -> Outlook {
     let history = try MigrationHistory.read(from: connection)
     let plan = MigrationPlan(files: files, history: history)
     if let problem = plan.problems.first { throw MigrationError.history(problem) }
     if let problem = try toolProblem(history, on: connection) { throw MigrationError.tool(problem) }
     let sequence = (history.map(\.sequence).max() ?? 0) + 1
-    let wasEmpty = try first?.wasEmpty ?? (history.isEmpty && DatabaseSchema(on: connection).isEmpty)
+    let pending = plan.pending(to: last)
+    let isEmpty = try first == nil && history.isEmpty && DatabaseSchema(on: connection).isEmpty
+    let recorded = try MigrationHistory.lastOfCreation(on: connection)
+    let lastOfCreation = first.map(\.lastOfCreation) ?? (isEmpty ? pending.last?.version : recorded)
     return Outlook(
       known: first?.known ?? Set(history.map(\.version)),
-      pending: plan.pending(to: last)[...], sequence: sequence, dataVersion: dataVersion, wasEmpty: wasEmpty)
+      pending: pending[...], sequence: sequence, dataVersion: dataVersion, lastOfCreation: lastOfCreation)
   }
 
   /// Runs `file`, the oldest pending one; nil if another process has committed since, and it no longer is.
@@ -188,6 +198,10 @@ public struct Migrator: Sendable {
         let applied = try run(on: connection, knowsKeys: knowsKeys).up(
           file, sequence: outlook.sequence, allowsLosses: allowsLosses)
         try watch?.check(on: connection, before: outlook.pending.dropFirst())
+        // Other machines would repeat it, and have not looked.
+        if gate == nil, let last = outlook.lastOfCreation {
+          try MigrationHistory.creating(file.version, upTo: last, on: connection)
+        }
         try backup?.finish()
         return applied
       }
@@ -196,7 +210,8 @@ public struct Migrator: Sendable {
 
   /// Whether `file` may leave something behind, and that is refused.
   private func refusesLeftBehind(_ file: MigrationFile, _ outlook: Outlook) -> Bool {
-    if allowsLeftBehind ?? allowsLosses || outlook.wasEmpty || file.runsAlone || file.allows("M004") { return false }
+    if allowsLeftBehind ?? allowsLosses || file.runsAlone || file.allows("M004") { return false }
+    if let last = outlook.lastOfCreation, file.version <= last { return false }
     return file.directives.contains(where: \.isStep)
       || SQLWords.statements(of: file.up).contains { ["TABLE", "VIEW"].contains($0.dropped?.kind) }
   }
@@ -246,6 +261,14 @@ public struct Migrator: Sendable {
       connection.finishRollback(after: error)
       throw translated(error)
     }
+  }
+
+  /// Runs `body`, which only reads, on the state of one commit: another process may be migrating.
+  func inSnapshot<T>(of connection: Connection, _ body: () throws -> T) throws -> T {
+    guard connection.isAutocommit else { return try body() }
+    try connection.execute("BEGIN")
+    defer { if !connection.isAutocommit { _ = try? connection.execute("ROLLBACK") } }
+    return try body()
   }
 
   private func similarFile() -> String? { Self.fileLike(database) }

@@ -74,6 +74,8 @@ struct MigrateApply {
         try refuse(entry, run)
       }
       if entry.file.allows("M004") || invocation.flag("--yes") { continue }
+      // Another process is making the database: no program depends yet on what its files forget.
+      if let last = rehearsal.lastOfCreation, entry.file.version <= last { continue }
       if !entry.forgotten.isEmpty {
         let mend =
           entry.forgotten.contains { $0.new == nil }
