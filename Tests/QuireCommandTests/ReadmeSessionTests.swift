@@ -35,22 +35,60 @@ import Testing
   static let hasShell = (try? Scratch().shell("command -v sqlite3"))?.status == 0
 
   @Test func `the lines under Install put a program where it runs by itself`() throws {
+    let ran = try installing(
+      """
+      \(try block("install", in: "README.md"))
+      cd / && "$HOME/.local/bin/quire" demo --file "$HOME/demo.db"
+      """)
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output.contains("134 books by 125 authors"))
+  }
+
+  @Test func `an older program is replaced whole, by several installations at once, too`() throws {
+    let ran = try installing(
+      """
+      Scripts/install "a b/bin"
+      echo older > "a b/bin/quire"
+      echo "no SQL" > "a b/bin/Quire_Catalog.resources/Migrations/20990101000000_gone.sql"
+      export CDPATH=.:/tmp
+      for n in 1 2 3; do { Scripts/install "a b/bin" || echo failed; } & done
+      wait
+      cd "a b" >/dev/null && ls -A bin bin/Quire_Catalog.resources
+      ./bin/quire import library.db --create --books bin/Quire_Catalog.resources/Sample/books.csv
+      """)
+    #expect(ran.status == 0 && ran.error == "" && !ran.output.contains("failed"), "\(ran.error)")
+    #expect(
+      ran.output.contains("bin:\nQuire_Catalog.resources\nquire\n\nbin/Quire_Catalog.resources:\nMigrations\nSample\n"),
+      "\(ran.output)")
+  }
+
+  @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
+  func `without room an installation leaves the older program, and nothing of its own`() throws {
+    defer { _ = try? quire.shell("umount disk") }
+    let ran = try installing(
+      """
+      mkdir disk && mount -t tmpfs -o size=1m none disk && mkdir disk/bin && echo older > disk/bin/quire
+      Scripts/install disk/bin || true
+      ls -A disk/bin && cat disk/bin/quire
+      """)
+    #expect(ran.error.contains("No space left on device") && ran.output == "quire\nolder\n", "\(ran.output)")
+  }
+
+  /// Runs a script in a folder that has the repository's `Scripts`.
+  private func installing(_ script: String) throws -> Scratch.Ran {
     // A stand-in for the compiler, which says whether it was asked as it must be; the program is the one built already.
     try quire.write(
       "swift", "#!/bin/sh", #"case "$*" in --version) echo "Swift version 6.3";;"#,
       #"*"-c release --static-swift-stdlib --product quire "*) ;; *) exit 1;; esac"#)
-    let script = """
+    let prelude = """
       set -e
       mkdir -p bin .build/static && mv swift bin && chmod +x bin/swift
       ln -s \(Self.root.path)/Scripts Scripts
       ln -s \(Scratch.binary.deletingLastPathComponent().path) .build/static/release
-      \(try block("install", in: "README.md"))
-      cd / && "$HOME/.local/bin/quire" demo --file "$HOME/demo.db"
+
       """
     let path = quire.path("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-    let ran = try quire.shell(script, environment: ["HOME": quire.folder.path, "PATH": path])
-    #expect(ran.status == 0, "\(ran.error)")
-    #expect(ran.output.contains("134 books by 125 authors"))
+    return try quire.shell(prelude + script, environment: ["HOME": quire.folder.path, "PATH": path])
   }
 
   @Test func `the manifest of the quick start is read by SwiftPM`() throws {
