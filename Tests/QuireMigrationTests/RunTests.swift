@@ -27,6 +27,29 @@ import Testing
     #expect(try migrator.apply().isEmpty)
   }
 
+  @Test(arguments: [
+    "ALTER TABLE book RENAME TO volume;",
+    "ALTER TABLE book RENAME TO n; CREATE TABLE other (a); ALTER TABLE n RENAME TO volume; DROP TABLE author;",
+  ])
+  func `the highest key of a table goes along when it gets another name, and comes back`(renaming: String) throws {
+    try fixture.makeDatabase(
+      """
+      CREATE TABLE author (id INTEGER PRIMARY KEY); CREATE TABLE book (id INTEGER PRIMARY KEY);
+      CREATE TABLE _quire_keys (table_name TEXT PRIMARY KEY, highest INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO _quire_keys VALUES ('book', 9), ('author', 7), ('gone', 5);
+      """)
+    try fixture.write(
+      "\(renaming)\n-- migrate: undo\nALTER TABLE volume RENAME TO book;", as: "20260101000000_a.sql")
+    #expect(try fixture.migrator(losing: true).apply().count == 1)
+    let keys = "SELECT highest FROM _quire_keys WHERE table_name = "
+    #expect(try fixture.sqlite { try $0.rows(keys + "'volume'") } == [[9]])
+    #expect(try fixture.sqlite { try $0.rows(keys + "'author'") } == [[7]])
+    _ = try fixture.sqlite { try $0.execute("UPDATE _quire_keys SET highest = 12 WHERE table_name = 'volume'") }
+    let migrator = try fixture.migrator(losing: true)
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(try fixture.sqlite { try $0.rows(keys + "'book'") } == [[12]])
+  }
+
   @Test func `an empty file is pending, and is neither run nor recorded`() throws {
     try fixture.write("CREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;", as: "20260101000000_a.sql")
     try fixture.write("-- later\n\n-- migrate: undo\n", as: "20260102000000_b.sql")

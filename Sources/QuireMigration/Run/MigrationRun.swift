@@ -68,6 +68,7 @@ struct MigrationRun {
       return ([], nil)
     }
     let keys = knowsKeys ? try BrokenKeys(connection) : nil
+    let renamed = try RenamedKeys(connection)
     let enforcesKeys = try connection.rows("PRAGMA foreign_keys") == [[1]]
     let watch =
       try findsLosses && DataLossDetector.isNeeded(for: pieces, enforcingKeys: enforcesKeys)
@@ -83,6 +84,7 @@ struct MigrationRun {
     }
     let present = try checkForeignKeys(after: text, before: keys)
     let losses = try watch?.losses() ?? []
+    try renamed?.follow(on: connection)
     try dropTemporary()
     return (losses, present)
   }
