@@ -65,12 +65,46 @@ import Testing
       database,
       "INSERT INTO t (a) WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n")
     try log.run(database, "UPDATE _quire_commits SET at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 year')")
-    let soon = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 minute')"
+    let soon = time("+1 minute")
     try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 10")
     try log.run(database, "UPDATE _quire_commits SET at = \(soon) WHERE seq = 1510")
     try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
-    #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[1010, 2510]])
+    // It may as well be the present clock that is wrong.
+    #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[2510, 2510]])
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("-2 hours")) WHERE seq = 1510")
+    try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    #expect(try database.read { try $0.query("SELECT count(*), max(seq) FROM _quire_changes").rows } == [[2000, 3510]])
   }
+
+  @Test func `a clock that starts in 1970 does not delete what was committed before`() throws {
+    let database = try log.open(.on(keeping: .seconds(3600)))
+    try log.run(database, "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    func range() throws -> [[SQLValue]] {
+      try database.read { try $0.query("SELECT min(seq), max(seq) FROM _quire_changes").rows }
+    }
+    try log.run(
+      database,
+      "INSERT INTO t (a) WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n")
+    try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    // As a clock sees them that has gone back, for as long as it is wrong.
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("+56 years"))")
+    for _ in 0..<3 { try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000") }
+    #expect(try range() == [[1, 5000]])
+    // Right again: what is old goes, and what came after it while the clock was wrong stays as long as what follows.
+    try log.run(database, "UPDATE _quire_commits SET at = '1970-01-01T00:00:00.000Z' WHERE seq > 2000")
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("-2 hours")) WHERE seq <= 1000")
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("-1 minute")) WHERE seq = 2000")
+    try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    #expect(try range() == [[1001, 6000]])
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("-2 hours")) WHERE seq = 2000")
+    try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    #expect(try range() == [[2001, 7000]])
+    try log.run(database, "UPDATE _quire_commits SET at = \(time("-2 hours")) WHERE seq = 6000")
+    try log.run(database, "UPDATE t SET a = a + 1 WHERE id <= 1000")
+    #expect(try range() == [[6001, 8000]])
+  }
+
+  private func time(_ offset: String) -> String { "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '\(offset)')" }
 
   @Test func `what one process has trimmed before another has seen it is a comparison there`() throws {
     let database = try log.open(.on())

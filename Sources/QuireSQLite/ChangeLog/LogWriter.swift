@@ -235,18 +235,26 @@ final class LogWriter {
 
   /// Deletes what is older than the log's limit; never part of a commit, and never the last change of all, whose number
   /// is the log's position.
+  ///
+  /// Commits are certainly old if one after them is, by a clock that was not set back before it. Commits further in the
+  /// future than the limit were made while the clock was wrong, or it is wrong now, as on a machine that starts in 1970:
+  /// they are kept until those after them are old, and nothing waits for their date.
   private func trim(upTo base: Int64, last: Int64) throws {
     guard let state, state.keepsSeconds != nil || state.keepsCount != nil else { return }
     var cut: Int64 = 0
     if let seconds = state.keepsSeconds {
-      // A commit further in the future than the limit was made while the clock was wrong: nothing waits for its date.
-      let young = try connection.query(
+      let old = try connection.query(
         """
-        SELECT first - 1 FROM _quire_commits WHERE at BETWEEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) \
-        AND strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) ORDER BY seq LIMIT 1
-        """, [.text("-\(seconds) seconds"), .text("+\(seconds) seconds")]
+        WITH bounds (low, high) AS MATERIALIZED (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?1), \
+        strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?2)), \
+        young (seq) AS MATERIALIZED (SELECT coalesce((SELECT seq FROM _quire_commits, bounds \
+        WHERE at BETWEEN low AND high ORDER BY seq LIMIT 1), ?3)), \
+        dated (seq, at, latest) AS (SELECT seq, at, max(at) OVER (ORDER BY seq) FROM _quire_commits, bounds \
+        WHERE seq < (SELECT seq FROM young) AND at <= high) \
+        SELECT max(seq) FROM dated, bounds WHERE at < low AND at = latest
+        """, [.text("-\(seconds) seconds"), .text("+\(seconds) seconds"), .integer(last)]
       ).first
-      if case .integer(let place)? = young { cut = place }
+      if case .integer(let place)? = old { cut = place }
     }
     if let count = state.keepsCount {
       let whole = try connection.query(
