@@ -8,26 +8,26 @@ import Testing
   init(word: String) { self.word = word }
 }
 
-@Model(table: "label") private final class Label {
-  #Unique<Label>([\.shelf, \.word])
+@Model(table: "label") private final class TagLabel {
+  #Unique<TagLabel>([\.shelf, \.word])
   @Attribute(.unique) var word: String
   var shelf = 0
   init(word: String) { self.word = word }
 }
 
-private enum Loose: VersionedSchema {
+private enum FirstLabels: VersionedSchema {
   static var versionIdentifier: Schema.Version { .init(1, 0, 0) }
   static var models: [any PersistentModel.Type] { [LooseLabel.self] }
 }
 
-private enum Strict: VersionedSchema {
+private enum UniqueLabels: VersionedSchema {
   static var versionIdentifier: Schema.Version { .init(2, 0, 0) }
-  static var models: [any PersistentModel.Type] { [Label.self] }
+  static var models: [any PersistentModel.Type] { [TagLabel.self] }
 }
 
-private enum Plan: SchemaMigrationPlan {
-  static var schemas: [any VersionedSchema.Type] { [Loose.self, Strict.self] }
-  static var stages: [MigrationStage] { [.lightweight(fromVersion: Loose.self, toVersion: Strict.self)] }
+private enum LabelPlan: SchemaMigrationPlan {
+  static var schemas: [any VersionedSchema.Type] { [FirstLabels.self, UniqueLabels.self] }
+  static var stages: [MigrationStage] { [.lightweight(fromVersion: FirstLabels.self, toVersion: UniqueLabels.self)] }
 }
 
 /// A model whose unique values the file does not keep apart.
@@ -43,8 +43,8 @@ private enum Plan: SchemaMigrationPlan {
   }
 
   @Test func `it is refused, and the statements in the error mend it`() throws {
-    let error = try #require(throws: SchemaError.self) { _ = try ModelContainer(for: Label.self, url: file.url) }
-    #expect("\(error)".contains("label.word is not UNIQUE in the file, and Label says it is"), "\(error)")
+    let error = try #require(throws: SchemaError.self) { _ = try ModelContainer(for: TagLabel.self, url: file.url) }
+    #expect("\(error)".contains("label.word is not UNIQUE in the file, and TagLabel says it is"), "\(error)")
     let statements = "\(error)".split(separator: "\n").map { $0.trimmingPrefix(while: \.isWhitespace) }
       .filter { $0.hasPrefix("CREATE UNIQUE INDEX") }
     #expect(
@@ -56,8 +56,8 @@ private enum Plan: SchemaMigrationPlan {
       let maker = try Connection(path: file.url.path, access: .readWrite)
       for sql in statements { try maker.execute(String(sql)) }
     }
-    let store = try ModelContainer(for: Label.self, url: file.url)
-    store.mainContext.insert(Label(word: "a"))
+    let store = try ModelContainer(for: TagLabel.self, url: file.url)
+    store.mainContext.insert(TagLabel(word: "a"))
     #expect(throws: ModelError.self) { try store.mainContext.save() }
     store.mainContext.rollback()
     try store.close()
@@ -65,11 +65,11 @@ private enum Plan: SchemaMigrationPlan {
 
   @Test func `a plan makes it unique`() throws {
     let store = try ModelContainer(
-      for: Label.self, migrationPlan: Plan.self, configurations: ModelConfiguration(url: file.url))
-    store.mainContext.insert(Label(word: "a"))
+      for: TagLabel.self, migrationPlan: LabelPlan.self, configurations: ModelConfiguration(url: file.url))
+    store.mainContext.insert(TagLabel(word: "a"))
     #expect(throws: ModelError.self) { try store.mainContext.save() }
     store.mainContext.rollback()
-    #expect(try store.mainContext.fetch(FetchDescriptor<Label>()).map(\.word) == ["a"])
+    #expect(try store.mainContext.fetch(FetchDescriptor<TagLabel>()).map(\.word) == ["a"])
     try store.close()
   }
 }
