@@ -15,7 +15,7 @@ import Testing
 // end fixture
 
 // begin shelf-tests
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ShelfTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct ShelfTests {
   let store: ModelContainer
   let shelf: LiveQuery<Book>
 
