@@ -95,6 +95,11 @@ import Testing
       shelf.favorites = [shelf.boxes[0]]
       context.insert(shelf)
       try context.save()
+      let gone = ShelvesV1.Shelf("gone")
+      context.insert(gone)
+      try context.save()
+      context.delete(gone)
+      try context.save()
     }
     let store = try ModelContainer(
       for: Schema(versionedSchema: ShelvesV2.self), migrationPlan: ShelvesPlan.self,
@@ -108,6 +113,10 @@ import Testing
     context.delete(shelf.boxes[0])
     try context.save()
     #expect(shelf.favorites.count == 1)
+    let lower = ShelvesV2.Shelf("lower")
+    context.insert(lower)
+    try context.save()
+    #expect(lower.persistentModelID.rowKey == 3)  // 2 was that of the one that is gone
     #expect(
       try store.query(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE '%\\_%' ESCAPE '\\' ORDER BY 1"

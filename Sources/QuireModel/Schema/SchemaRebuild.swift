@@ -45,6 +45,10 @@ struct SchemaRebuild {
       else { continue }
       try connection.executeInMigration(
         "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: entity.table))")
+      // Otherwise its next rows would get the keys of deleted ones.
+      guard try reader.hasTable("_quire_keys") else { continue }
+      try connection.executeInMigration(
+        "UPDATE OR REPLACE _quire_keys SET table_name = ? WHERE table_name = ?", [.text(entity.table), .text(former)])
     }
   }
 
