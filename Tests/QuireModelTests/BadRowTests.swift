@@ -50,9 +50,17 @@ import Testing
     try context.refresh()
     #expect(eden.year == 1959 && eden.price == 9.5 && !eden.isDeleted)
     #expect(context.drainDeferredErrors().count == 1)
+    // A fetch does not return what is not in the file.
+    let error = #expect(throws: ModelError.self) { try context.all(Volume.self) }
+    guard case .undecodable("Volume", 1, "year", _)? = error else { throw error! }
+    #expect(try context.fetchReportingBadRows(FetchDescriptor<Volume>()).badRows.count == 1)
     try store.execute("UPDATE volume SET year = 1960")
-    try context.refresh()
-    #expect(eden.year == 1960 && eden.price == 7)
+    #expect(try context.all(Volume.self) == [eden] && eden.year == 1960 && eden.price == 7)
+    try store.execute("UPDATE volume SET year = 'never'")
+    #expect(throws: ModelError.self) { try context.all(Volume.self) }
+    eden.year = 1961
+    try context.save()
+    #expect(try context.all(Volume.self) == [eden] && eden.year == 1961)
     withExtendedLifetime(file) {}
   }
 

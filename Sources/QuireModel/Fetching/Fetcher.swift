@@ -72,6 +72,7 @@ package final class Fetcher: ContextPart {
     var objects = ObjectBuffer()
     var keys: [Int64] = []
     let map = maps[entity.index]
+    let bad = Set(undecodable.keys(of: entity.index))
     try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
@@ -83,6 +84,8 @@ package final class Fetcher: ContextPart {
         do {
           key = try row.next(Int64.self)
           if let known = map.find(key) {
+            // It has the values of before.
+            if !bad.isEmpty, bad.contains(key) { _ = try Model.decoded(&row, ModelState()) }
             objects.append(known)
             for toOne in brought { core.loader.take(toOne, of: unsafeDowncast(known, to: Model.self), from: &row) }
           } else {

@@ -272,15 +272,19 @@ package final class RelationshipLoader: ContextPart {
     result.reserveCapacity(keys.count)
     while try statement.step() {
       var row = statement.row
+      var state = ModelState()
       do {
-        let key = try row.next(Int64.self)
-        var state = ModelState()
-        state.key = key
+        state.key = try row.next(Int64.self)
         let model = try entity.type.decoded(&row, state)
         entity.clearMirrors(of: model)
-        result[key] = model
+        result[state.key] = model
       } catch {
-        deferError(undecodable(entity, row, start: 0, error))
+        let refusal = undecodable(entity, row, start: 0, error)
+        // An object in memory keeps its values, which are not the row's any more.
+        if registered(entity.index, state.key) != nil {
+          core.fetcher.undecodable.note(refusal, entity.index, state.key)
+        }
+        deferError(refusal)
       }
     }
     return result
