@@ -110,7 +110,7 @@ package struct SchemaCheck {
         }
       }
     }
-    result += try missingUniques(of: entity, columns, in: connection)
+    result += try EnforcedRules(entities: entities).missing(of: entity, columns, in: connection)
     let known = Set((entity.properties.compactMap(\.column) + [entity.keyColumn]).map { SQLName($0) })
     for column in columns.values.sorted(by: { $0.name < $1.name }) where !known.contains(SQLName(column.name)) {
       if column.isRequired, column.defaultValue == nil, column.keyPlace == 0 || key == nil {
@@ -119,27 +119,6 @@ package struct SchemaCheck {
       }
     }
     return result
-  }
-
-  /// What the model says is unique, and the file lets be there twice. A column that is missing is another difference.
-  private func missingUniques(
-    of entity: Entity, _ columns: [SQLName: SchemaReader.Column], in connection: Connection
-  ) throws -> [Difference] {
-    let single = entity.properties.filter(\.isUnique).compactMap(\.column).map { [$0] }
-    let wanted = (single + entity.uniques).filter { $0.allSatisfy { columns[SQLName($0)] != nil } }
-    if wanted.isEmpty { return [] }
-    let kept = try SchemaReader(connection).indexes(of: entity.table).filter { $0.isUnique && !$0.isPartial }
-      .map { index in index.columns.map { $0.name.map { SQLName($0) } } }
-    return try wanted.compactMap { wanted in
-      let names = Set(wanted.map { SQLName($0) })
-      if kept.contains(where: { $0.allSatisfy { $0.map(names.contains) == true } }) { return nil }
-      let index = try quoted(identifier: "\(entity.table)_\(wanted.joined(separator: "_"))_unique")
-      let list = try wanted.map { try quoted(identifier: $0) }.joined(separator: ", ")
-      let place = wanted.count == 1 ? ".\(wanted[0])" : " (\(wanted.joined(separator: ", ")))"
-      return Difference(
-        "\(entity.table)\(place) is not UNIQUE in the file, and \(entity.name) says it is",
-        "CREATE UNIQUE INDEX \(index) ON \(try quoted(identifier: entity.table)) (\(list))")
-    }
   }
 
   /// The table's name in the file, if it differs in the case of its letters.
