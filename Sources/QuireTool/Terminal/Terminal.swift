@@ -49,7 +49,7 @@ public struct Terminal: Sendable {
   ///   - error: For everything else.
   ///   - columns: The width in cells.
   ///   - lines: The height in lines.
-  ///   - input: Reads a line that a person types; nil if nobody can be asked.
+  ///   - input: Reads a line from the terminal; nil where there is none, so that no question is asked.
   public init(
     output: Stream, error: Stream, columns: Int = 80, lines: Int = 24, input: (@Sendable () -> String?)? = nil
   ) {
