@@ -48,7 +48,10 @@ struct SchemaRebuild {
       // Otherwise its next rows would get the keys of deleted ones.
       guard try reader.hasTable("_quire_keys") else { continue }
       try connection.executeInMigration(
-        "UPDATE OR REPLACE _quire_keys SET table_name = ? WHERE table_name = ?", [.text(entity.table), .text(former)])
+        """
+        INSERT INTO _quire_keys SELECT ?, highest FROM _quire_keys WHERE table_name = ?
+        ON CONFLICT (table_name) DO UPDATE SET highest = max(highest, excluded.highest)
+        """, [.text(entity.table), .text(former)])
     }
   }
 
