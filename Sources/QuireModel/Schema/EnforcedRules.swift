@@ -9,7 +9,7 @@ struct EnforcedRules {
   func missing(of entity: Entity, _ columns: [SQLName: SchemaReader.Column], in connection: Connection) throws
     -> [SchemaCheck.Difference]
   {
-    try uniques(of: entity, columns, in: connection) + deleteRules(of: entity, columns, in: connection)
+    try uniques(of: entity, columns, in: connection) + deleteRules(of: entity, in: connection)
   }
 
   /// What the model says is unique, and the file lets be there twice.
@@ -35,17 +35,15 @@ struct EnforcedRules {
 
   /// Where a model says that objects go with another, or prevent its deletion, and the file's foreign key changes them in
   /// another way, in silence. One that prevents the deletion says so, and other tools make tables without any.
-  private func deleteRules(
-    of entity: Entity, _ columns: [SQLName: SchemaReader.Column], in connection: Connection
-  ) throws -> [SchemaCheck.Difference] {
-    var keys: [SchemaReader.ForeignKey]?
-    return try entity.properties.compactMap { property in
-      guard let side = property.toOne, side.whenTargetGoes == .cascade || side.whenTargetGoes == .deny,
-        let column = property.column, columns[SQLName(column)] != nil
-      else { return nil }
-      let present = try keys ?? SchemaReader(connection).foreignKeys(of: entity.table)
-      keys = present
-      let key = present.first { $0.columns.map { SQLName($0) } == [SQLName(column)] }
+  private func deleteRules(of entity: Entity, in connection: Connection) throws -> [SchemaCheck.Difference] {
+    let ruled = entity.properties.filter { property in
+      property.toOne.map { $0.whenTargetGoes == .cascade || $0.whenTargetGoes == .deny } == true
+    }
+    if ruled.isEmpty { return [] }
+    let keys = try SchemaReader(connection).foreignKeys(of: entity.table)
+    return ruled.compactMap { property in
+      guard let side = property.toOne, let column = property.column else { return nil }
+      let key = keys.first { $0.columns.map { SQLName($0) } == [SQLName(column)] }
       let others = ["SET NULL", "SET DEFAULT"] + (side.whenTargetGoes == .deny ? ["CASCADE"] : [])
       guard let action = key?.onDelete, others.contains(action) else { return nil }
       let target = entities[side.target]
