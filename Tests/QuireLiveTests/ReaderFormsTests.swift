@@ -22,13 +22,13 @@ extension ContractTests {
     ) async throws {
       let eden = library.eden
       var values = observing { eden.title }.makeAsyncIterator()
-      #expect(await values.next(isolation: MainActor.shared) == "Eden")
+      #expect(await values.next() == "Eden")
       try source.make([.title(1, "a")], in: library)
       try source.make([.title(1, "b")], in: library)
       try context.refresh()
-      #expect(await values.next(isolation: MainActor.shared) == "b")
+      #expect(await values.next() == "b")
       for title in ["c", "d", "e"] { try await library.make(source, .title(1, title)) }
-      #expect(await values.next(isolation: MainActor.shared) == "e")
+      #expect(await values.next() == "e")
     }
 
     @Test func `observing ends with its closure's error, with nil, and with its task; others go on`() async throws {
@@ -40,7 +40,7 @@ extension ContractTests {
         return eden.title
       }
       var untilNil = observing(untilNil: { eden.isIn ? eden.title : nil }).makeAsyncIterator()
-      #expect(await untilNil.next(isolation: MainActor.shared) == "Eden")
+      #expect(await untilNil.next() == "Eden")
       eden.title = "bad"
       var seen: [String] = []
       await #expect(throws: Gone.self) {
@@ -49,8 +49,8 @@ extension ContractTests {
       }
       eden.isIn = false
       await library.turn()
-      #expect(await untilNil.next(isolation: MainActor.shared) == "bad")
-      #expect(await untilNil.next(isolation: MainActor.shared) == nil)
+      #expect(await untilNil.next() == "bad")
+      #expect(await untilNil.next() == nil)
       eden.title = "good"
       await library.turn()
       #expect(seen.isEmpty && reader.runs == 3)

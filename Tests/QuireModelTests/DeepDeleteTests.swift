@@ -41,7 +41,7 @@ import Testing
     context.delete(steps[0])
     context.delete(steps[1])
     let error = #expect(throws: ModelError.self) { try context.save() }
-    #expect(error.map { "\($0)" }?.contains("its children has 1 Step, and its delete rule is .deny") == true)
+    #expect(error.map { "\($0)" }?.contains("it has 1 Step in children, whose delete rule is .deny") == true)
     context.rollback()
     #expect(steps.allSatisfy { !$0.isDeleted } && steps[0].children == [steps[1]])
   }

@@ -54,7 +54,7 @@ import Testing
     try context.save()
     context.delete(guild)
     let error = #expect(throws: ModelError.self) { try context.save() }
-    #expect(error?.description.hasPrefix("Guild 1 was not deleted: its members has 1 Member, and ") == true)
+    #expect(error?.description.hasPrefix("Guild 1 was not deleted: it has 1 Member in members, whose ") == true)
     context.rollback()
     #expect(!guild.isDeleted && guild.members.count == 1)
     guild.members = []

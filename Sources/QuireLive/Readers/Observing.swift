@@ -24,7 +24,7 @@ public func observing<Element: Sendable, Failure: Error>(
 }
 
 /// The sequence of ``observing(isolation:file:line:_:)``.
-public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence {
+public struct ObservedValues<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
   private let values: AsyncStream<Result<Element, Failure>>
   private let token: ObservationToken
 

@@ -155,11 +155,12 @@ public final class ModelContainer: Sendable {
     database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(configuration, entities, joins)
     let opened = try Database(database)
     var node: StoreNode?
+    let isMade: Bool
     do {
       if let shared = configuration.shared, configuration.allowsSave {
         node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
       }
-      try ModelContainer.prepare(opened, entities, joins, configuration, version)
+      isMade = try ModelContainer.prepare(opened, entities, joins, configuration, version)
     } catch {
       try? opened.close()
       throw error
@@ -173,15 +174,18 @@ public final class ModelContainer: Sendable {
     if !entities.isEmpty { opened.watchSchema(OpenSchemaCheck(path: opened.path, entities, joins)) }
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
+      try opened.keepTriggers(areNeeded: !isMade) { try RuleTriggers(entities: entities, joins: joins).needed(in: $0) }
       opened.atDeletions { [keys = store.keys] in try keys.remember($1, of: entities, in: $0) }
     }
   }
 
   /// Creates the tables where the file has none, else checks that they are the models'.
+  ///
+  /// - Returns: Whether it has created them.
   private static func prepare(
     _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration,
     _ version: Schema.Version?
-  ) throws {
+  ) throws -> Bool {
     let isEmpty = try database.read { try ModelContainer.isEmpty($0) && SchemaCheck.otherEncoding(in: $0) == nil }
     if isEmpty, configuration.allowsSave {
       let statements = try SchemaSQL(entities: entities, joins: joins).statements()
@@ -194,11 +198,12 @@ public final class ModelContainer: Sendable {
         }
         return true
       }
-      if isMade { return }
+      if isMade { return true }
     }
     try database.read { connection in
       try check(connection, configuration.file?.path ?? configuration.name, entities, joins)
     }
+    return false
   }
 
   private static func check(

@@ -54,18 +54,9 @@ extension Saver {
     }
     for model in pending.deleted {
       guard let target = entity(of: model) else { continue }
-      for entity in store.entities {
-        for property in entity.properties {
-          guard let side = property.toOne, side.target == target.index, let column = property.column,
-            side.whenTargetGoes == .deny || (side.whenTargetGoes == .nullify && !side.isOptional)
-          else { continue }
-          let left = count(entity.table, column, model._quireRowState.key)
-          if left > 0 {
-            return "\(model.persistentModelID) was not deleted: it is the \(property.name) of \(left) \(entity.name)"
-              + (side.whenTargetGoes == .deny ? ", and the delete rule is .deny" : ", which must have one")
-              + ". Nothing was saved."
-          }
-        }
+      let key = SQLText("?", [.integer(model._quireRowState.key)])
+      if let (_, reason) = KeptRow(store, target).find(among: key) {
+        return "\(model.persistentModelID) was not deleted: \(reason). Nothing was saved."
       }
     }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {

@@ -63,8 +63,8 @@ extension Writing {
   static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64, of other: Entity) -> ModelError
   {
     .relationshipRefused(
-      "\(model.persistentModelID) was not deleted: its \(property.name) has \(count) \(other.name), and its delete rule is "
-        + ".deny. Nothing was saved.")
+      "\(model.persistentModelID) was not deleted: it has \(count) \(other.name) in \(property.name), whose delete rule "
+        + "is .deny. Nothing was saved.")
   }
 }
 
@@ -119,38 +119,16 @@ extension Saver {
         place = (store.entities[side.target].table, column)
       case .join(let join, let own): place = (join.name, join.own(own).name)
       }
-      guard let (key, count) = firstStanding(at: place, keys, store) else { continue }
+      guard let (key, count) = store.firstReference(in: place.table, place.column, to: keys) else { continue }
       return ModelError.relationshipRefused(
-        "\(entity.name) \(key) was not deleted: its \(property.name) has \(count) \(store.entities[side.target].name), and "
-          + "its delete rule is .deny. Nothing was deleted.")
+        "\(entity.name) \(key) was not deleted: it has \(count) \(store.entities[side.target].name) in "
+          + "\(property.name), whose delete rule is .deny. Nothing was deleted.")
     }
-    for other in store.entities {
-      for property in other.properties {
-        guard let side = property.toOne, side.target == entity.index, !side.isOptional, let column = property.column,
-          side.whenTargetGoes == .nullify, let (key, count) = firstStanding(at: (other.table, column), keys, store)
-        else { continue }
-        return ModelError.relationshipRefused(
-          "\(entity.name) \(key) was not deleted: it is the \(property.name) of \(count) \(other.name), which must have "
-            + "one. Nothing was deleted.")
-      }
+    if let (key, reason) = KeptRow(store, entity).find(among: keys) {
+      return ModelError.relationshipRefused("\(entity.name) \(key) was not deleted: \(reason). Nothing was deleted.")
     }
     return ModelError.relationshipRefused(
-      "\(entity.name) was not deleted: a delete rule of an object that would go with it stands against it. "
+      "\(entity.name) was not deleted: a delete rule, or a foreign key of the file, keeps an object that would go with it. "
         + "Nothing was deleted.")
-  }
-
-  /// Of the keys the first that the column leads to, and how often.
-  private func firstStanding(at place: (table: String, column: String), _ keys: SQLText, _ store: Store) -> (
-    key: Int64, count: Int64
-  )? {
-    let rows = try? store.database.read { connection in
-      let column = try quoted(identifier: place.column)
-      return try connection.query(
-        "SELECT \(column), count(*) FROM \(try quoted(identifier: place.table)) WHERE \(column) IN (\(keys.text)) "
-          + "GROUP BY 1 ORDER BY 1 LIMIT 1", keys.bindings
-      ).rows
-    }
-    guard let row = rows?.first, case .integer(let key) = row[0], case .integer(let count) = row[1] else { return nil }
-    return (key, count)
   }
 }

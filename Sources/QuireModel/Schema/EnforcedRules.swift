@@ -43,9 +43,8 @@ struct EnforcedRules {
     let keys = try SchemaReader(connection).foreignKeys(of: entity.table)
     return ruled.compactMap { property in
       guard let side = property.toOne, let column = property.column else { return nil }
-      let key = keys.first { $0.columns.map { SQLName($0) } == [SQLName(column)] }
       let others = ["SET NULL", "SET DEFAULT"] + (side.whenTargetGoes == .deny ? ["CASCADE"] : [])
-      guard let action = key?.onDelete, others.contains(action) else { return nil }
+      guard let action = keys.onDelete(of: column), others.contains(action) else { return nil }
       let target = entities[side.target]
       let rule = "\(target.name)\(side.inverse.map { ".\(target.properties[$0].name)" } ?? "")"
       return SchemaCheck.Difference(

@@ -192,6 +192,18 @@ package struct ToManySide: Sendable {
   }
 }
 
+extension Entity {
+  /// Whether an object of that side may not be deleted while it has any of the other. Otherwise its pairs are deleted.
+  func denies(_ join: JoinTable, _ side: JoinSide) -> Bool {
+    properties.contains { property in
+      guard let toMany = property.toMany, toMany.deleteRule == .deny, case .join(join, side) = toMany.via else {
+        return false
+      }
+      return true
+    }
+  }
+}
+
 /// A many-to-many relationship's table of two columns.
 package struct JoinTable: Hashable, Sendable {
   package let index: Int

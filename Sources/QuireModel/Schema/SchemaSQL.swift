@@ -58,7 +58,7 @@ struct SchemaSQL {
   func table(_ join: JoinTable, named name: String) throws -> String {
     func column(_ column: JoinTable.Column, _ side: JoinSide) throws -> String {
       let target = entities[column.entity]
-      let action = denies(target, join, side) ? "RESTRICT" : "CASCADE"
+      let action = target.denies(join, side) ? "RESTRICT" : "CASCADE"
       return "\(try quoted(identifier: column.name)) INTEGER NOT NULL REFERENCES "
         + "\(try quoted(identifier: target.table))(\(try quoted(identifier: target.keyColumn))) ON DELETE \(action)"
     }
@@ -69,16 +69,6 @@ struct SchemaSQL {
         PRIMARY KEY (\(try list([join.first.name, join.second.name])))
       ) STRICT, WITHOUT ROWID
       """
-  }
-
-  /// Whether an object of that side may not be deleted while it has any of the other. Otherwise its pairs are deleted.
-  private func denies(_ entity: Entity, _ join: JoinTable, _ side: JoinSide) -> Bool {
-    entity.properties.contains { property in
-      guard let toMany = property.toMany, toMany.deleteRule == .deny, case .join(join, side) = toMany.via else {
-        return false
-      }
-      return true
-    }
   }
 
   private func indexes(_ entity: Entity) throws -> [(name: String, sql: String)] {

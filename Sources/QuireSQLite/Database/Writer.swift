@@ -31,7 +31,8 @@ final class Writer: ConnectionGuardian {
   /// The schema in a transaction that altered it, just before COMMIT.
   private(set) var loggedSchema: (version: Int64, tables: [SchemaReader.Object])?
   private var dataVersion: UInt32
-  private var schemaVersion: Value?
+  private(set) var schemaVersion: Value?
+  var ownTriggers: OwnTriggers?
 
   init(
     path: String, configuration: DatabaseConfiguration, interests: Interests, tables: ChangedTables,
@@ -100,6 +101,7 @@ extension Writer {
     loggedSchema = nil
     do {
       let isAltered = try lookForForeignCommit()
+      try ownTriggers?.renew(for: schemaVersion, on: connection)
       try capture.begin()
       try run(enlist)
       try log.begin(isFollowing: followsForeignCommit, isAltered: isAltered)
@@ -165,6 +167,7 @@ extension Writer {
     logFrames[1] = 0
     do {
       try run(commit)
+      ownTriggers?.committed()
       return .committed
     } catch {
       // BUSY, a deferred foreign key and a refusal of our own leave the transaction open; a full disk rolls back.
@@ -186,6 +189,7 @@ extension Writer {
     isInTransaction = false
     if connection.isInherited { return }
     let wasLost = lost != nil
+    ownTriggers?.rolledBack()
     if !connection.isAutocommit {
       do {
         try run(rollback)

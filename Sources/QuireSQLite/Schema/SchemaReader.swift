@@ -213,6 +213,11 @@ package struct SchemaReader {
     }
   }
 
+  /// Those that only this connection has.
+  package func temporaryTriggers() throws(SQLiteError) -> [String] {
+    try connection.rows("SELECT name FROM sqlite_temp_schema WHERE type = 'trigger'").map { text($0[0]) }
+  }
+
   // MARK: Indexes
 
   package struct Index: Hashable, Sendable {
