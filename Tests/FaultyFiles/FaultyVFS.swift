@@ -8,8 +8,11 @@ package final class FaultyVFS: @unchecked Sendable {
   package static let name = "quire-faulty"
   package static let shared = FaultyVFS()
   package enum Fault: Sendable {
-    case write(after: Int, code: Int32, once: Bool)
+    /// - Parameter number: The system's error.
+    case write(after: Int, code: Int32, once: Bool, number: Int32 = 0)
     case sync(after: Int, once: Bool)
+    /// All reads, as of a disk that is gone.
+    case read
   }
 
   private let lock = Locked(())
@@ -56,6 +59,17 @@ package final class FaultyVFS: @unchecked Sendable {
           if code != SQLITE_OK { return code }
           return FaultyVFS.shared.methods?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_IOERR
         }
+        own.pointee.xRead = { file, bytes, count, offset in
+          if FaultyVFS.shared.isUnreadable(file) { return 8458 }  // SQLITE_IOERR_CORRUPTFS
+          return FaultyVFS.shared.methods?.pointee.xRead(file, bytes, count, offset) ?? SQLITE_IOERR
+        }
+        own.pointee.xFileControl = { file, operation, argument in
+          if operation == SQLITE_FCNTL_LAST_ERRNO, FaultyVFS.shared.isUnreadable(file) {
+            argument?.assumingMemoryBound(to: Int32.self).pointee = EIO
+            return SQLITE_OK
+          }
+          return FaultyVFS.shared.methods?.pointee.xFileControl(file, operation, argument) ?? SQLITE_IOERR
+        }
         own.pointee.xSync = { file, flags in
           let code = FaultyVFS.shared.next(file, isSync: true)
           if code != SQLITE_OK { return code }
@@ -67,14 +81,23 @@ package final class FaultyVFS: @unchecked Sendable {
     }
   }
 
+  fileprivate func isUnreadable(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
+    lock.withLock { _ in
+      guard let path = file.flatMap({ paths[$0] }), case .read? = faults[path]?.fault else { return false }
+      return true
+    }
+  }
+
   fileprivate func next(_ file: UnsafeMutablePointer<sqlite3_file>?, isSync: Bool) -> Int32 {
     lock.withLock { _ in
       guard let path = file.flatMap({ paths[$0] }), let (fault, before) = faults[path] else { return SQLITE_OK }
       let count = before + 1
       switch fault {
-      case .write(let after, let code, let once) where !isSync:
+      case .write(let after, let code, let once, let number) where !isSync:
         faults[path]?.count = count
-        return count == after || (count > after && !once) ? code : SQLITE_OK
+        guard count == after || (count > after && !once) else { return SQLITE_OK }
+        if number != 0 { errno = number }
+        return code
       case .sync(let after, let once) where isSync:
         faults[path]?.count = count
         return count == after || (count > after && !once) ? 1034 : SQLITE_OK  // SQLITE_IOERR_FSYNC

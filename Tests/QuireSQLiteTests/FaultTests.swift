@@ -10,18 +10,18 @@ import Testing
 /// Writes and syncs of the write-ahead log that fail, one after the other: no transaction is torn, none is said to be
 /// rolled back that is there, and none acknowledged that is not.
 @Suite struct FaultTests {
-  enum Outcome: Equatable { case committed, refused, unknown }
+  enum Outcome: Equatable { case committed, refused(String), unknown }
 
-  func attempt(_ database: Database) -> Outcome {
+  func attempt(
+    _ database: Database, _ sql: String = "INSERT INTO t VALUES (NULL, zeroblob(9000)), (NULL, zeroblob(9000))"
+  ) -> Outcome {
     do {
-      try database.write { transaction in
-        try transaction.connection.execute("INSERT INTO t VALUES (NULL, zeroblob(9000)), (NULL, zeroblob(9000))")
-      }
+      try database.write { try $0.connection.execute(sql) }
       return .committed
     } catch DatabaseError.commitOutcomeUnknown {
       return .unknown
     } catch {
-      return .refused
+      return .refused("\(error)")
     }
   }
 
@@ -52,6 +52,39 @@ import Testing
       }
       if code == SQLITE_FULL { #expect(first != .unknown) }
     }
+  }
+
+  @Test(arguments: 1...12, [EDQUOT, EFBIG])
+  func `at a quota or a limit of its size the log is as on a full disk, and writing goes on`(number: Int, limit: Int32)
+    throws
+  {
+    let (second, first, rows) = try trouble(.write(after: number, code: 778, once: false, number: limit))
+    switch first {
+    case .committed: #expect(rows == 4)
+    case .refused(let text):
+      #expect(rows == 2)
+      #expect(text.contains("failed (SQLite 778): \(FileObstacle.reason(limit)). What was not committed"), "\(text)")
+    case .unknown: Issue.record("nothing of it can be in the file")
+    }
+    #expect(second == .committed)
+  }
+
+  @Test func `what a disk that is gone cannot give is not called damage, and is there when it is back`() throws {
+    let scratch = try Scratch()
+    var configuration = DatabaseConfiguration(.file(scratch.file()))
+    _ = FaultyVFS.shared
+    configuration.vfs = FaultyVFS.name
+    let database = try Database(configuration)
+    try database.write {
+      try $0.connection.execute("CREATE TABLE t (a); INSERT INTO t SELECT zeroblob(9000) FROM json_each('[1,2,3]')")
+    }
+    #expect(try database.read { try $0.query("SELECT count(*) FROM sqlite_schema").first } == 1)
+    FaultyVFS.shared.set(.read, of: scratch.file())
+    let error = #expect(throws: DatabaseError.self) { try database.read { try $0.query("SELECT hex(a) FROM t") } }
+    FaultyVFS.shared.set(nil, of: scratch.file())
+    #expect(error == .inputOutput(path: database.path, code: 8458, reason: "Input/output error"))
+    #expect(attempt(database, "INSERT INTO t VALUES (1)") == .committed)
+    #expect(try database.read { try $0.query("SELECT count(hex(a)) FROM t").first } == 4)
   }
 
   @Test(arguments: [true, false]) func `a failing sync at COMMIT leaves the outcome open, and stops writing`(once: Bool)

@@ -93,6 +93,7 @@ import Testing
     #expect(
       told.hasPrefix("reading or writing a.db failed (SQLite 266): Input/output error. What was not committed was"),
       "\(told)")
+    #expect(DatabaseError.explaining(raw, path: "a.db") is DatabaseError)
     let folder = SQLiteError(code: 6410, message: "disk I/O error")
     #expect("\(try #require(folder.databaseError(path: "a.db", waited: .zero)))".contains("name one in SQLITE_TMPDIR"))
     let named = SQLiteError(code: 14, message: "unable to open database: other.db")

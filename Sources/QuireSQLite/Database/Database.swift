@@ -74,9 +74,14 @@ package final class Database: Sendable {
       readers.giveBack(try readers.take())  // finds out now what the file is
       process = nil
     } else {
-      let made = try Writer(
-        path: path, configuration: configuration, interests: interests, tables: tables, copies: copies,
-        events: events)
+      let made: Writer
+      do {
+        made = try Writer(
+          path: path, configuration: configuration, interests: interests, tables: tables, copies: copies,
+          events: events)
+      } catch {
+        throw DatabaseError.explaining(error, path: path)
+      }
       writer = made
       process = made.log.process
     }

@@ -165,16 +165,18 @@ extension Writer {
 
   func commitTransaction() -> Outcome {
     logFrames[1] = 0
+    errno = 0  // what is there afterward is of this call
     do {
       try run(commit)
       ownTriggers?.committed()
       return .committed
     } catch {
-      // BUSY, a deferred foreign key and a refusal of our own leave the transaction open; a full disk rolls back.
-      // Any other failure that ended it may have come after the commit was on the disk.
+      // BUSY, a deferred foreign key and a refusal of our own leave the transaction open; a full disk or a file at its
+      // limit rolls back. Any other failure that ended it may have come after the commit was on the disk.
       guard connection.isAutocommit else { return .rolledBack(error) }
       switch error.primaryCode {
       case SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_INTERRUPT, SQLITE_ABORT: return .rolledBack(error)
+      case _ where error.isOverLimit: return .rolledBack(error)
       default:
         halted = .commitOutcomeUnknown(path: connection.path, code: error.code)
         return .unknown(error.code)

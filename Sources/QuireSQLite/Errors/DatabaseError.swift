@@ -149,10 +149,11 @@ extension DatabaseError {
     }
   }
 
-  /// Converts the error of a read: damage and a failing disk concern the database; other errors of SQLite concern the
-  /// statement.
+  /// Converts the error of a read: damage, a failing disk and a file that cannot be opened concern the database; other
+  /// errors of SQLite concern the statement.
   package static func explaining(_ error: any Error, path: String) -> any Error {
-    guard let refused = error as? SQLiteError, refused.isCorrupt || refused.isInputOutput else { return error }
+    guard let refused = error as? SQLiteError, refused.isCorrupt || refused.isInputOutput || refused.isUnopened
+    else { return error }
     return DatabaseError(refused, path: path, waited: .zero) ?? error
   }
 }

@@ -44,6 +44,7 @@ package enum FileObstacle {
     case ENAMETOOLONG: "choose a shorter one"
     case EMFILE: "close some of this program's files, or raise its limit (ulimit -n)"
     case ENOSPC, EDQUOT: "make room and repeat"
+    case EFBIG: "raise this program's limit of a file's size (ulimit -f)"
     default: nil
     }
   }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 
 /// An error of a call to SQLite. Bound values are not part of it: they may be private.
 public struct SQLiteError: Error, Hashable, Sendable {
@@ -64,6 +65,19 @@ extension SQLiteError {
   package var isIndexMismatch: Bool { code == SQLITE_CORRUPT | 1 << 8 }  // SQLITE_CORRUPT_VTAB
   /// The disk is full, perhaps only for the -shm beside the file, without which a write-ahead log is not even read.
   package var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }  // SQLITE_IOERR_SHMSIZE
+  /// A file may not grow any more, because of a quota or a limit of its size: as on a full disk, nothing more was written.
+  package var isOverLimit: Bool {
+    code == SQLITE_IOERR | 3 << 8 && (systemError == EDQUOT || systemError == EFBIG)  // SQLITE_IOERR_WRITE
+  }
+  /// The file could not be read.
+  var isReadFailure: Bool { Self.isReadFailure(code) }
+  package static func isReadFailure(_ code: Int32) -> Bool {
+    [SQLITE_IOERR | 1 << 8, FileObstacle.shortRead, failedRead].contains(code)  // SQLITE_IOERR_READ
+  }
+  /// SQLITE_IOERR_CORRUPTFS: the system could not read, as of a disk that is gone.
+  static let failedRead = SQLITE_IOERR | 33 << 8
+  /// A file, which may be one beside the database, could not be opened.
+  package var isUnopened: Bool { primaryCode == SQLITE_CANTOPEN }
   /// The database is open for reading only.
   package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
   /// Whether a statement would have written where only reading is allowed. What keeps a file from being written has

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 
 /// SQL in which double quotes enclose only names, never strings.
 ///
@@ -51,6 +52,7 @@ enum QuotedNames {
     func prepare(_ text: UnsafePointer<CChar>) -> Prepared {
       var pointer: OpaquePointer?
       var tail: UnsafePointer<CChar>?
+      errno = 0  // what is there afterward is of this call
       let code = sqlite3_prepare_v3(handle, text, count, UInt32(flags), &pointer, &tail)
       return Prepared(code: code, pointer: pointer, length: tail.map { $0 - text } ?? Int(count) - 1)
     }
