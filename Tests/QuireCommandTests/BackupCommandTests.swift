@@ -29,6 +29,29 @@ import Testing
     #expect(try quire("backup", "-q", "library.db", "other.db").output.isEmpty)
   }
 
+  @Test(arguments: ["library.db", "plain.db"])
+  func `too few descriptors are the reason that is given, whichever file cannot be opened`(file: String) throws {
+    #expect(try quire.shell("sqlite3 plain.db 'CREATE TABLE n (a)'").status == 0)
+    let before = names
+    var refusals = 0
+    for limit in 8...24 {
+      let ran = try quire.shell("ulimit -n \(limit); exec quire backup \(file) copy.db")
+      if ran.status == 0 { return #expect(refusals > 0) }
+      refusals += 1
+      #expect(ran.firstLine.contains("Too many open files; close some of this program's files"), "\(limit): \(ran)")
+      #expect(names == before)
+    }
+    Issue.record("a backup needs less than 24 descriptors")
+  }
+
+  @Test func `a limit on file sizes is the reason that is given`() throws {
+    try #require(try quire.shell("sqlite3 library.db 'INSERT INTO n VALUES (zeroblob(200000))'").status == 0)
+    let before = names
+    let ran = try quire.shell("ulimit -f 100; exec quire backup library.db copy.db")  // blocks of 512 bytes, or of 1024
+    #expect(ran.status == 1 && ran.firstLine.contains("copy.db: File too large; raise this program's limit"), "\(ran)")
+    #expect(names == before)
+  }
+
   @Test(arguments: ["delete", "wal"])
   func `a file that a program writes to is not replaced, and one that is read is`(mode: String) throws {
     func replace(_ sql: String) throws -> Scratch.Ran {

@@ -85,6 +85,20 @@ import Testing
     #expect(refusals > 0)
   }
 
+  @Test func `a backup of what is not there any longer is an error of the file, not of the copy`() async throws {
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    for number in 0..<400 {
+      let title = "\(number)"
+      try store.execute("INSERT INTO volume (title, price, is_in) VALUES (\(title), 0, 1)")
+    }
+    #expect(truncate(log, 100) == 0)
+    let path = store.store.database.path
+    await #expect(throws: DatabaseError.fileReplaced(path: path)) {
+      try await store.backup(to: URL(filePath: path + ".copy"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: path + ".copy"))
+  }
+
   @Test func `a log that is checkpointed and started over is not taken for a truncated one`() throws {
     let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
     let other = try ModelContainer(for: Writer.self, Volume.self, url: file.url)

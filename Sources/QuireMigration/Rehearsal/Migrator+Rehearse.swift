@@ -21,6 +21,9 @@ extension Migrator {
     } catch MigrationError.database(.diskFull) {
       // Only the copy has been written.
       throw MigrationError.temporaryFull(folder: TemporaryFiles.folder)
+    } catch MigrationError.database(.inputOutput(_, let code, let reason)) where !SQLiteError.isReadFailure(code) {
+      throw MigrationError.database(
+        .inputOutput(path: "the rehearsal's copy in \(TemporaryFiles.folder)", code: code, reason: reason))
     }
   }
 

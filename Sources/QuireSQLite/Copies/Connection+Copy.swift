@@ -35,14 +35,12 @@ extension Connection {
     }
     let finished = sqlite3_backup_finish(backup)
     if code == SQLITE_DONE, finished == SQLITE_OK { return }
-    throw SQLiteError(
-      code: code == SQLITE_DONE ? finished : code,
-      message: String(cString: sqlite3_errstr(code == SQLITE_DONE ? finished : code)))
+    throw destination.error(code == SQLITE_DONE ? finished : code, sql: nil)
   }
 
   /// Up to a megabyte of the file itself from `offset` on, whatever it holds; empty at its end.
   ///
-  /// - Throws: ``DatabaseError/inputOutput(path:code:)``.
+  /// - Throws: ``DatabaseError/inputOutput(path:code:reason:)``.
   func bytesOfFile(at offset: Int64) throws -> Data {
     var bytes = Data(count: 1 << 20)
     let count = bytes.withUnsafeMutableBytes { quire_read_file(handle, offset, $0.baseAddress, Int32($0.count)) }

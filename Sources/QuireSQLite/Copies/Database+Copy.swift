@@ -28,7 +28,10 @@ extension Database {
       return (commit, bytes)
     } catch let error as SQLiteError {
       if interruption.isStopped { throw CancellationError() }
-      throw DatabaseError(error, path: self.path, waited: configuration.busyTimeout) ?? error
+      if error.isReadFailure, configuration.access != .readOnly, reader.isLogCut {
+        throw DatabaseError.fileReplaced(path: self.path)
+      }
+      throw explaining(DatabaseError(error, path: self.path, waited: configuration.busyTimeout) ?? error)
     }
   }
 

@@ -58,9 +58,12 @@ package final class UnfinishedCopy {
       let copy = try Connection(
         migrating: unfinished, access: .create, busyTimeout: .seconds(5), interruption: interruption, beat: beat)
       try source.copy(to: copy, progress)
-    } catch let error as SQLiteError where error.isFull || error.isInputOutput || error.isReadOnly {
+    } catch let error as SQLiteError
+      where error.isFull || error.isInputOutput && !error.isReadFailure || error.isReadOnly
+    {
       isDiskFull = error.isFull
-      throw StoreBackupError.cannotWrite(path: path, reason: error.isFull ? "the disk is full" : error.message)
+      let reason = error.isFull ? "the disk is full" : FileObstacle.failing(error)
+      throw StoreBackupError.cannotWrite(path: path, reason: reason ?? error.message)
     } catch DatabaseError.cannotCreate(_, let reason) {
       throw StoreBackupError.cannotWrite(path: path, reason: reason)
     } catch let error as DatabaseError {

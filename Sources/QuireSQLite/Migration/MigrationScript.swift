@@ -90,9 +90,10 @@ extension Connection {
     let (code, length, statement) = (prepared.code, prepared.length, prepared.pointer)
     defer { sqlite3_finalize(statement) }
     func failed(_ code: Int32) -> MigrationScriptError {
+      let error = error(code, sql: nil)
       let place = Int(sqlite3_error_offset(handle))
       return MigrationScriptError(
-        error: SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle))),
+        error: error,
         statement: offset..<(length > 0 ? offset + length : bytes.count - 1),
         offset: place >= 0 ? offset + place : nil, refused: refused)
     }

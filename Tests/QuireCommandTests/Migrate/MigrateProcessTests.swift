@@ -45,6 +45,19 @@ import Testing
     #expect(ran.output.contains("status 6") && ran.output.contains("quire migrate status --wait 60 library.db"))
   }
 
+  @Test func `a limit on file sizes names the file that has met it, and the reason`() throws {
+    let library = try quire.shell(
+      "sqlite3 library.db 'CREATE TABLE more (a); INSERT INTO more VALUES (zeroblob(90000))'")
+    #expect(library.status == 0)
+    try quire.write("Migrations/20260102000000_b.sql", "INSERT INTO more VALUES (zeroblob(30000000));")
+    let reason = ": File too large; raise this program's limit of a file's size (ulimit -f). What was not committed"
+    for (options, file) in [("", "the rehearsal's copy in "), ("--no-rehearse --no-backup", "library.db")] {
+      let ran = try quire.shell("ulimit -f 2000; exec quire migrate apply library.db --yes \(options)")
+      #expect(ran.status == 1 && ran.firstLine.contains("writing \(file)") && ran.firstLine.contains(reason), "\(ran)")
+    }
+    #expect(try quire.rows("library.db", "SELECT count(*) FROM more") == ["1"])
+  }
+
   @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
   func `a restore without room leaves the database alone on its disk`() throws {
     #expect(
