@@ -78,11 +78,18 @@ import Testing
     try database.write {
       try $0.connection.execute("CREATE TABLE t (a); INSERT INTO t SELECT zeroblob(9000) FROM json_each('[1,2,3]')")
     }
-    #expect(try database.read { try $0.query("SELECT count(*) FROM sqlite_schema").first } == 1)
+    // Two readers that have the file open.
+    try database.read { _ in try database.read { _ = try $0.query("SELECT count(*) FROM sqlite_schema") } }
+    let gone = DatabaseError.inputOutput(path: database.path, code: 8458, reason: "Input/output error")
+    let position = database.makePosition()
     FaultyVFS.shared.set(.read, of: scratch.file())
-    let error = #expect(throws: DatabaseError.self) { try database.read { try $0.query("SELECT hex(a) FROM t") } }
+    #expect(throws: gone) { try database.read { try $0.query("SELECT hex(a) FROM t") } }
     FaultyVFS.shared.set(nil, of: scratch.file())
-    #expect(error == .inputOutput(path: database.path, code: 8458, reason: "Input/output error"))
+    // The schema's page, which connections keep until it changes.
+    try database.write { try $0.connection.execute("CREATE TABLE other (a)") }
+    FaultyVFS.shared.set(.read, of: scratch.file())
+    #expect(throws: gone) { _ = try position.prepareAdvance() }
+    FaultyVFS.shared.set(nil, of: scratch.file())
     #expect(attempt(database, "INSERT INTO t VALUES (1)") == .committed)
     #expect(try database.read { try $0.query("SELECT count(hex(a)) FROM t").first } == 4)
   }

@@ -38,7 +38,7 @@ internal import Synchronization
       }
     } catch {
       pool.giveBack(reader.endSnapshot() ? reader : nil, isExempt: isExempt)
-      throw error
+      throw DatabaseError.explaining(error, path: pool.path)
     }
     self.pool = pool
     connection = reader
