@@ -1,4 +1,5 @@
 import Quire
+import QuireSQLite
 import TestSupport
 import Testing
 
@@ -92,6 +93,35 @@ import Testing
     #expect(next.persistentModelID.rowKey == 6)
   }
 
+  @Test func `a key that another program's AUTOINCREMENT has used is not used again`() throws {
+    let file = try TemporaryFile()
+    do {
+      let other = try Connection(path: file.url.path, access: .create)
+      try other.execute(
+        """
+        CREATE TABLE sequenced (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL);
+        INSERT INTO sequenced (id, name) VALUES (1, 'first'), (500, 'last');
+        DELETE FROM sequenced WHERE id = 500;
+        """)
+    }
+    let store = try ModelContainer(for: Sequenced.self, url: file.url)
+    let context = ModelContext(store, isolation: nil)
+    func newKey() throws -> Int64? {
+      let sequenced = Sequenced("new")
+      context.insert(sequenced)
+      try context.save()
+      return sequenced.persistentModelID.rowKey
+    }
+    #expect(try newKey() == 501)
+    let other = try Connection(path: file.url.path, access: .create)
+    try other.execute("INSERT INTO sequenced (name) VALUES ('other'); DELETE FROM sequenced WHERE name = 'other'")
+    #expect(try newKey() == 503)
+    try store.execute("DELETE FROM sequenced WHERE id > 1")
+    #expect(try newKey() == 504)
+    #expect(try store.value("SELECT seq FROM sqlite_sequence WHERE name = 'sequenced'") == 504)
+    #expect(try store.value("SELECT count(*) FROM sqlite_schema WHERE name = '_quire_keys'") == 0)
+  }
+
   @Test(arguments: Array(0..<8) + [extraSeed])
   func `whichever of several stores gives a key, none is given twice`(seed: UInt64) throws {
     var random = Random(seed: seed)
@@ -181,4 +211,9 @@ import Testing
 
 extension ModelContainer {
   var database: Database { store.database }
+}
+
+@Model private final class Sequenced {
+  var name: String
+  init(_ name: String) { self.name = name }
 }

@@ -5,10 +5,11 @@ import QuireSQLite
 ///
 /// A new key is one above the highest key that the table has or ever had. While the store is open, the highest key is
 /// remembered here. For later openings it is written to `_quire_keys`, but only when the rows with the highest keys are
-/// deleted: otherwise the table itself shows it. This costs inserts nothing; AUTOINCREMENT would cost a third.
+/// deleted: otherwise the table itself shows it. This costs inserts nothing; AUTOINCREMENT would cost a third. A table
+/// that another program made with AUTOINCREMENT has its highest key in `sqlite_sequence`, which is read as well.
 ///
 /// Every Quire store that has the file open does the same. Before a store allocates its first key after a foreign
-/// commit it reads both the table and `_quire_keys`, so no two stores allocate the same key.
+/// commit it reads all of them, so no two stores allocate the same key.
 final class KeyAllocator: Sendable {
   private struct Known {
     var highest: Int64 = 0
@@ -93,10 +94,18 @@ final class KeyAllocator: Sendable {
     return max(0, try statement.row.int64(0))
   }
 
+  /// The highest key in `_quire_keys`, and in `sqlite_sequence` if another program made the table with AUTOINCREMENT.
   private static func recorded(for entity: Entity, on connection: Connection) throws -> Int64 {
-    guard try SchemaReader(connection).hasTable("_quire_keys") else { return 0 }
-    let rows = try connection.query("SELECT highest FROM _quire_keys WHERE table_name = ?", [.text(entity.table)]).rows
-    if case .integer(let value)? = rows.first?.first { return value }
-    return 0
+    let reader = SchemaReader(connection)
+    var highest: Int64 = 0
+    for (table, query) in [
+      ("_quire_keys", "SELECT highest FROM _quire_keys WHERE table_name = ?"),
+      ("sqlite_sequence", "SELECT seq FROM sqlite_sequence WHERE name = ? COLLATE NOCASE"),
+    ] where try reader.hasTable(table) {
+      for row in try connection.query(query, [.text(entity.table)]).rows {
+        if case .integer(let key)? = row.first { highest = max(highest, key) }
+      }
+    }
+    return highest
   }
 }
