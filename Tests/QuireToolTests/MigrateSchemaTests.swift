@@ -71,6 +71,31 @@ import Testing
     #expect(await migrate("new", "x", "--from", "db", "--from-model").status == 2)
   }
 
+  @Test func `a database whose tables hold strings in double quotes is recorded, too`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    do {
+      let connection = try Connection(path: database, access: .create)
+      connection.takesQuotedStrings = true
+      try connection.execute(
+        """
+        CREATE TABLE book (id INTEGER PRIMARY KEY, state TEXT CHECK (state IN ("new", "old")));
+        CREATE INDEX old ON book(id) WHERE state = "old";
+        CREATE VIEW said AS SELECT "is " || state FROM book;
+        """)
+    }
+    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", database)
+    #expect(
+      new.output.contains("\nIt has no undo: in a file with an undo part, text in double quotes is a name\n"), "\(new)")
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: path + "/Migrations").first)
+    #expect(await migrate("baseline", String(name.prefix(14)), database).status == 0)
+    #expect(await migrate("check", database).output.hasSuffix("1 file checked · nothing found\n"))
+    #expect(await migrate("apply", "--create", path + "/new.db").status == 0)
+    let again = await migrate("new", "rebuilt", "--rebuild", "book", "-d", database)
+    #expect(again.output.contains("\nIt has no undo: "), "\(again)")
+    #expect(await migrate("apply", database).status == 0)
+  }
+
   @Test(arguments: [
     "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);\nCREATE TABLE sqlite_sequence(name,seq);\n",
     """

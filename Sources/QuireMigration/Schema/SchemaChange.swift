@@ -18,6 +18,9 @@ package struct SchemaChange: Sendable {
   package let differences: [SchemaDifference]
   /// The statements that undo it; nil if that is impossible. Dropped tables and columns come back empty.
   package let undo: [Statement]?
+  /// Whether one of the statements or of those that undo them holds a string in double quotes. A file of Quire's with an
+  /// undo part cannot have them.
+  package let holdsQuotedStrings: Bool
 
   package struct Statement: Hashable, Sendable {
     package let sql: String
@@ -41,10 +44,12 @@ package struct SchemaChange: Sendable {
     let target = try writer.write(to: to, renames: renames)
     statements = writer.statements
     differences = from.differences(to: target)
-    undo = Self.undo(from: target, to: from, renames: renames)
+    let back = Self.undo(from: target, to: from, renames: renames)
+    undo = back?.statements
+    holdsQuotedStrings = writer.holdsQuotedStrings || back?.holdsQuotedStrings == true
   }
 
-  private static func undo(from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename]) -> [Statement]? {
+  private static func undo(from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename]) -> SchemaWriter? {
     // A renamed object that is gone, because its table is dropped or the change itself drops it, is made again.
     let names = Dictionary(
       renames.filter { $0.column == nil }.map { ($0.table, $0.newName) }, uniquingKeysWith: { first, _ in first })
@@ -55,7 +60,7 @@ package struct SchemaChange: Sendable {
     guard var writer = try? SchemaWriter(from: from), (try? writer.write(to: to, renames: back)) != nil else {
       return nil
     }
-    return writer.statements
+    return writer
   }
 
   /// All statements as the text of a migration.

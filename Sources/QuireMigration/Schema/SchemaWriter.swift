@@ -5,6 +5,8 @@ import QuireSQLite
 /// one follows from the copy's schema.
 struct SchemaWriter {
   private(set) var statements: [SchemaChange.Statement] = []
+  /// Whether a statement holds a string in double quotes, as a CHECK of another program's table may.
+  private(set) var holdsQuotedStrings = false
   var isKeepingOthers = false
   var rebuilding: Set<SQLName> = []
   /// Tables to drop although others are kept.
@@ -237,7 +239,13 @@ struct SchemaWriter {
   }
 
   private mutating func run(_ sql: String, note: String? = nil) throws(SchemaChangeError) {
-    try refusing { () throws(SQLiteError) in try copy.execute(sql) }
+    copy.takesQuotedStrings = false
+    let isStrict = (try? copy.execute(sql)) != nil
+    copy.takesQuotedStrings = true
+    if !isStrict {
+      try refusing { () throws(SQLiteError) in try copy.execute(sql) }
+      holdsQuotedStrings = true
+    }
     statements.append(.init(sql: sql, note: note))
   }
 }

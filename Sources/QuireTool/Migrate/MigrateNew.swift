@@ -39,6 +39,9 @@ struct MigrateNew {
       for line in change?.sql.split(separator: "\n") ?? [] {
         target.terminal.print("    " + printable(sql: String(line)))
       }
+      if change?.holdsQuotedStrings == true, format == .quire {
+        target.terminal.print("It has no undo: in a file with an undo part, text in double quotes is a name")
+      }
       if invocation["--from"] == "db" {
         let version = path.split(separator: "/").last?.prefix { $0 != "_" && $0 != "." } ?? ""
         target.terminal.print("The database has that already:  \(target.pasteable("baseline \(version)"))")
@@ -53,7 +56,8 @@ struct MigrateNew {
       return try MigrationFolder.write(title, up: change?.sql ?? "", undo: change?.undoSQL, to: target.folder)
     }
     let text = change.map { change in
-      "-- \(title)\n\n\(change.sql)" + (change.undoSQL.map { "\n-- migrate: undo\n\($0)" } ?? "")
+      let undo = change.holdsQuotedStrings ? nil : change.undoSQL
+      return "-- \(title)\n\n\(change.sql)" + (undo.map { "\n-- migrate: undo\n\($0)" } ?? "")
     }
     return try MigrationFolder.write(title, text: text, to: target.folder, after: newest())
   }
