@@ -113,6 +113,10 @@ import Testing
         "writer.name is COLLATE NOCASE, and models compare text by its bytes"
       ),
       (
+        [writer.replacing("name TEXT NOT NULL", with: "name TEXT AS (id || '') STORED"), volume, contributors],
+        "writer.name is generated, and models write all columns they have: make Writer.name a computed property"
+      ),
+      (
         [writer.replacing("name TEXT", with: "name STRING"), volume, contributors],
         "writer.name is STRING, Writer.name needs TEXT: SQLite stores text there that looks like a number as a number"
       ),
@@ -140,6 +144,27 @@ import Testing
       }
       #expect(error?.differences.count == 1 && error?.differences.first?.contains("in \(encoding), and") == true)
     }
+  }
+
+  @Test func `generated columns that no property has stay as they are, required or not`() throws {
+    let file = try TemporaryFile()
+    let maker = try Connection(path: file.url.path, access: .create)
+    try maker.execute(
+      Self.writer.replacing(
+        "name TEXT NOT NULL",
+        with: """
+          name TEXT NOT NULL, length INTEGER NOT NULL AS (length(name)) VIRTUAL,
+          folded TEXT NOT NULL GENERATED ALWAYS AS (lower(name)) STORED
+          """))
+    for statement in [Self.volume, Self.contributors] { try maker.execute(statement) }
+    let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)
+    let context = ModelContext(store)
+    let writer = Writer(name: "Lem")
+    context.insert(writer)
+    try context.save()
+    writer.name = "Homer"
+    try context.save()
+    #expect(try maker.query("SELECT name, length, folded FROM writer").rows == [["Homer", 5, "homer"]])
   }
 
   /// Each statement that is offered mends its difference.

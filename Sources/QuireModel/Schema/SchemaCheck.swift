@@ -102,6 +102,14 @@ package struct SchemaCheck {
         let sql = try renaming(column.name, to: name, in: entity.table)
         result.append(Difference("\(place) is called \(column.name) in the file: \(advice)", sql))
       }
+      if column.isGenerated {
+        // An insert would be refused, and an object would keep the value of before its own save.
+        result.append(
+          Difference(
+            "\(place) is generated, and models write all columns they have: make \(entity.name).\(property.name) a "
+              + "computed property"))
+        continue
+      }
       result += differences(property, column, at: place, for: "\(entity.name).\(property.name)")
       if case .value(.text, _, _) = property.kind {
         let collation = SchemaReader(connection).collation(of: column.name, in: entity.table)
@@ -113,7 +121,7 @@ package struct SchemaCheck {
     result += try EnforcedRules(entities: entities).missing(of: entity, columns, in: connection)
     let known = Set((entity.properties.compactMap(\.column) + [entity.keyColumn]).map { SQLName($0) })
     for column in columns.values.sorted(by: { $0.name < $1.name }) where !known.contains(SQLName(column.name)) {
-      if column.isRequired, column.defaultValue == nil, column.keyPlace == 0 || key == nil {
+      if column.isRequired, column.defaultValue == nil, !column.isGenerated, column.keyPlace == 0 || key == nil {
         result.append(
           Difference("\(entity.table).\(column.name) must have a value and no property of \(entity.name) gives it one"))
       }
