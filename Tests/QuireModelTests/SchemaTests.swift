@@ -95,6 +95,14 @@ import Testing
         "writer.name is called Name in the file: name it with @Attribute(column: \"Name\")"
       ),
       (
+        [writer, volume.replacing("writer_id", with: "WriterId"), contributors],
+        "volume.writer_id is called WriterId in the file: name it with @Attribute(column: \"WriterId\")"
+      ),
+      (
+        [writer.replacing("writer", with: "Writers"), volume, contributors],
+        "table writer is missing (for Writer): the file has Writers, which @Model(table: \"Writers\") names"
+      ),
+      (
         [writer, volume, contributors.replacing("(volume_id", with: "(Volume_ID")],
         "volume_contributors.volume_id is called Volume_ID in the file"
       ),

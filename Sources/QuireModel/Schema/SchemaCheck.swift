@@ -66,7 +66,9 @@ package struct SchemaCheck {
     let columns = try columns(of: entity.table, in: connection)
     if columns.isEmpty {
       let table = try SchemaSQL(entities: entities, joins: joins).table(entity)
-      return [Difference("table \(entity.table) is missing (for \(entity.name))", table)]
+      let other = try likelyTable(for: entity, in: connection)
+      let hint = other.map { ": the file has \($0), which @Model(table: \"\($0)\") names" } ?? ""
+      return [Difference("table \(entity.table) is missing (for \(entity.name))\(hint)", table)]
     }
     var result: [Difference] = []
     // SQLite reports changes under the table's name in the file: under another spelling they would not be followed.
@@ -89,13 +91,15 @@ package struct SchemaCheck {
     } else {
       result.append(Difference("\(place) is not its INTEGER PRIMARY KEY"))
     }
+    var known = Set((entity.properties.compactMap(\.column) + [entity.keyColumn]).map { SQLName($0) })
     for (index, property) in entity.properties.enumerated() {
       guard let name = property.column else { continue }
-      guard let column = columns[SQLName(name)] else {
+      guard let column = columns[SQLName(name)] ?? likelyColumn(for: property, columns, except: known) else {
         let sql = try mending(index, entity, columns, on: connection)
         result.append(Difference("\(entity.table).\(name) is missing (for \(entity.name).\(property.name))", sql))
         continue
       }
+      known.insert(SQLName(column.name))
       let place = "\(entity.table).\(name)"
       if column.name != name {
         let advice = "name it with @Attribute(column: \"\(column.name)\")"
@@ -119,7 +123,6 @@ package struct SchemaCheck {
       }
     }
     result += try EnforcedRules(entities: entities).missing(of: entity, columns, in: connection)
-    let known = Set((entity.properties.compactMap(\.column) + [entity.keyColumn]).map { SQLName($0) })
     for column in columns.values.sorted(by: { $0.name < $1.name }) where !known.contains(SQLName(column.name)) {
       if column.isRequired, column.defaultValue == nil, !column.isGenerated, column.keyPlace == 0 || key == nil {
         result.append(
@@ -136,6 +139,31 @@ package struct SchemaCheck {
     if try !reader.tableNames(among: [table]).isEmpty { return nil }
     return try reader.tables(named: table).first.flatMap { $0.name == table ? nil : $0.name }
   }
+
+  /// A table that another program has named in its way: `Books` or `BOOK` for `book`, `HeartBeat` for `heart_beat`.
+  private func likelyTable(for entity: Entity, in connection: Connection) throws -> String? {
+    let wanted = letters(of: entity.table)
+    let others = Set(entities.map { SQLName($0.table) })
+    let found = try SchemaReader(connection).tables().filter { table in
+      table.kind == .table && !others.contains(SQLName(table.name))
+        && [wanted, wanted + "s"].contains(letters(of: table.name))
+    }
+    return found.count == 1 ? found[0].name : nil
+  }
+
+  /// The same for a column that no property names: `AuthorId` for `author_id`.
+  private func likelyColumn(
+    for property: Property, _ columns: [SQLName: SchemaReader.Column], except known: Set<SQLName>
+  ) -> SchemaReader.Column? {
+    guard let name = property.column, !property.formerColumns.contains(where: { columns[SQLName($0)] != nil }) else {
+      return nil
+    }
+    let wanted = letters(of: name)
+    let found = columns.values.filter { !known.contains(SQLName($0.name)) && letters(of: $0.name) == wanted }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  private func letters(of name: String) -> String { SQLName.folded(name).filter { $0 != "_" } }
 
   private func renaming(_ column: String, to name: String, in table: String) throws -> String {
     "ALTER TABLE \(try quoted(identifier: table)) RENAME COLUMN \(try quoted(identifier: column)) "
