@@ -18,16 +18,25 @@ struct OwnTriggers {
 
   mutating func renew(for schema: Value?, on connection: Connection) throws {
     if self.schema == schema { return }
+    try remove(from: connection)
     try connection.privileged {
-      for name in try SchemaReader(connection).temporaryTriggers() where name.hasPrefix(Self.prefix) {
-        try connection.execute("DROP TRIGGER temp.\(try quoted(identifier: name))")
-      }
       for (number, definition) in try make(connection).enumerated() {
         try connection.execute("CREATE TEMP TRIGGER \(Self.prefix)\(number) \(definition)")
       }
     }
     self.schema = schema
     isNew = true
+  }
+
+  /// Before tables are altered or dropped: SQLite refuses what would leave a trigger without its tables, also for the time
+  /// in which a table is made again. The next transaction has them again.
+  mutating func remove(from connection: Connection) throws {
+    try connection.privileged {
+      for name in try SchemaReader(connection).temporaryTriggers() where name.hasPrefix(Self.prefix) {
+        try connection.execute("DROP TRIGGER temp.\(try quoted(identifier: name))")
+      }
+    }
+    schema = nil
   }
 
   private static let prefix = "_quire_rule_"

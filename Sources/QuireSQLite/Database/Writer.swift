@@ -299,6 +299,7 @@ extension Writer {
 extension Writer {
   func schemaWillChange(_ effects: Statement.Effects, altering tables: Set<String>) {
     if isInTransaction, effects.contains(.altersTable) { log.tableWillBeAltered() }
+    if !effects.isDisjoint(with: [.altersTable, .dropsTable]) { try? ownTriggers?.remove(from: connection) }
     if effects.contains(.dropsTable) { hasDroppedTable = true }
     alteredTables.formUnion(tables)
     capture.log.pointee.is_ignoring = effects.contains(.createsVirtualTable) ? 1 : 0
