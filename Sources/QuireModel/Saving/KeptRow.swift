@@ -15,22 +15,42 @@ struct KeptRow {
   /// - Parameter keys: SQL for the keys of rows that were to be deleted.
   /// - Returns: The first that is kept, and why; nil if none is found.
   func find(among keys: SQLText) -> (key: Int64, reason: String)? {
-    byRule(keys) ?? byForeignKey(keys)
+    byDenial(keys) ?? byNeed(keys) ?? byForeignKey(keys)
   }
 
-  /// By a rule of the models.
-  private func byRule(_ keys: SQLText) -> (key: Int64, reason: String)? {
+  /// - Parameter other: The model of the objects that prevent the deletion.
+  static func denial(_ property: Property, _ count: Int64, of other: Entity) -> String {
+    "it has \(count) \(other.name) in \(property.name), whose delete rule is .deny"
+  }
+
+  /// By the delete rule of a property of its own.
+  private func byDenial(_ keys: SQLText) -> (key: Int64, reason: String)? {
+    for property in target.properties {
+      guard let side = property.toMany, side.deleteRule == .deny else { continue }
+      let other = store.entities[side.target]
+      let place: (table: String, column: String)
+      switch side.via {
+      case .foreignKey(let index):
+        guard let column = other.properties[index].column else { continue }
+        place = (other.table, column)
+      case .join(let join, let own): place = (join.name, join.own(own).name)
+      }
+      if let (key, count) = store.firstReference(in: place.table, place.column, to: keys) {
+        return (key, Self.denial(property, count, of: other))
+      }
+    }
+    return nil
+  }
+
+  /// By objects that must refer to one.
+  private func byNeed(_ keys: SQLText) -> (key: Int64, reason: String)? {
     for entity in store.entities {
       for property in entity.properties {
-        guard let side = property.toOne, side.target == target.index, let column = property.column else { continue }
-        let reason: String
-        switch side.whenTargetGoes {
-        case .deny: reason = "and the delete rule is .deny"
-        case .nullify where !side.isOptional: reason = "which must have one"
-        case .nullify, .cascade, .noAction: continue
-        }
-        guard let (key, count) = store.firstReference(in: entity.table, column, to: keys) else { continue }
-        return (key, "it is the \(property.name) of \(count) \(entity.name), \(reason)")
+        guard let side = property.toOne, side.target == target.index, side.whenTargetGoes == .nullify,
+          !side.isOptional, let column = property.column,
+          let (key, count) = store.firstReference(in: entity.table, column, to: keys)
+        else { continue }
+        return (key, "it is the \(property.name) of \(count) \(entity.name), which must have one")
       }
     }
     return nil

@@ -16,7 +16,7 @@ extension Saver {
     if error.isNotNull { return missingValue(error, store) }
     // By the words, because a RESTRICT has the code of a trigger's refusal.
     if error.message.hasPrefix("FOREIGN KEY") {
-      return refusedRelationship(store) ?? ModelError.relationshipRefused(refusedKey(store))
+      return ModelError.relationshipRefused(refusedKey(store))
     }
     guard let (table, names) = error.uniqueColumns, let entity = store.entity(ofTable: table) else { return error }
     // In the order of the properties, which is that of the values bound below.
@@ -43,15 +43,6 @@ extension Saver {
 
   /// Which foreign key SQLite has refused: it does not say.
   private func refusedKey(_ store: Store) -> String {
-    func count(_ table: String, _ column: String, _ key: Int64) -> Int64 {
-      let rows = try? store.database.read { connection in
-        try connection.query(
-          "SELECT count(*) FROM \(try quoted(identifier: table)) WHERE \(try quoted(identifier: column)) = ?",
-          [.integer(key)]
-        ).rows
-      }
-      if case .integer(let count)? = rows?.first?.first { return count } else { return 0 }
-    }
     for model in pending.deleted {
       guard let target = entity(of: model) else { continue }
       let key = SQLText("?", [.integer(model._quireRowState.key)])
@@ -66,32 +57,13 @@ extension Saver {
           key >= ModelState.firstKey
         else { continue }
         let target = store.entities[side.target]
-        if count(target.table, target.keyColumn, key) == 0 {
+        if store.firstReference(in: target.table, target.keyColumn, to: SQLText("?", [.integer(key)])) == nil {
           return "\(entity.name).\(entity.properties[property].name) refers to \(target.name) \(key), "
             + "which is not there. Nothing was saved."
         }
       }
     }
     return "a reference to an object that is not there was refused. Nothing was saved."
-  }
-
-  /// The deletion that a `.deny` prevents; nil if the error has another cause.
-  private func refusedRelationship(_ store: Store) -> ModelError? {
-    for model in pending.deleted {
-      guard let entity = entity(of: model) else { continue }
-      for property in entity.properties {
-        guard let side = property.toMany, side.deleteRule == .deny, case .foreignKey(let foreignKey) = side.via,
-          let column = store.entities[side.target].properties[foreignKey].column,
-          let table = try? quoted(identifier: store.entities[side.target].table),
-          let name = try? quoted(identifier: column),
-          case .integer(let count)? = try? store.database.read({
-            try $0.query("SELECT count(*) FROM \(table) WHERE \(name) = ?", [.integer(model._quireRowState.key)]).first
-          }), count > 0
-        else { continue }
-        return Writing.denied(model, property, count, of: store.entities[side.target])
-      }
-    }
-    return nil
   }
 
   /// The values of some properties of an object, in their order, a reference as the identifier of its target; nil for an

@@ -63,8 +63,7 @@ extension Writing {
   static func denied(_ model: any PersistentModel, _ property: Property, _ count: Int64, of other: Entity) -> ModelError
   {
     .relationshipRefused(
-      "\(model.persistentModelID) was not deleted: it has \(count) \(other.name) in \(property.name), whose delete rule "
-        + "is .deny. Nothing was saved.")
+      "\(model.persistentModelID) was not deleted: \(KeptRow.denial(property, count, of: other)). Nothing was saved.")
   }
 }
 
@@ -110,20 +109,6 @@ extension Saver {
     if error.isTooDeep { return ModelError.relationshipRefused("\(Self.tooDeep). Nothing was deleted.") }
     guard error.message.hasPrefix("FOREIGN KEY") else { return nil }
     let entity = query.entity
-    for property in entity.properties {
-      guard let side = property.toMany, side.deleteRule == .deny else { continue }
-      let place: (table: String, column: String)
-      switch side.via {
-      case .foreignKey(let index):
-        guard let column = store.entities[side.target].properties[index].column else { continue }
-        place = (store.entities[side.target].table, column)
-      case .join(let join, let own): place = (join.name, join.own(own).name)
-      }
-      guard let (key, count) = store.firstReference(in: place.table, place.column, to: keys) else { continue }
-      return ModelError.relationshipRefused(
-        "\(entity.name) \(key) was not deleted: it has \(count) \(store.entities[side.target].name) in "
-          + "\(property.name), whose delete rule is .deny. Nothing was deleted.")
-    }
     if let (key, reason) = KeptRow(store, entity).find(among: keys) {
       return ModelError.relationshipRefused("\(entity.name) \(key) was not deleted: \(reason). Nothing was deleted.")
     }

@@ -56,7 +56,7 @@ private struct Reference {
   let key: String?
   let column: String
   let target: Entity
-  /// Nil where there is no foreign key; else what it says, NO ACTION included.
+  /// The foreign key's `ON DELETE`, which is `NO ACTION` if it has none; nil if there is no foreign key.
   let action: String?
 
   private var isOpen: Bool { action == nil || action == "NO ACTION" }
@@ -104,7 +104,7 @@ private struct Reference {
 }
 
 extension [SchemaReader.ForeignKey] {
-  /// What the foreign key of this column alone does where its target is deleted; nil where there is none.
+  /// The `ON DELETE` of the foreign key that consists of this column; nil if there is no such key.
   func onDelete(of column: String) -> String? {
     first { $0.columns.map { SQLName($0) } == [SQLName(column)] }?.onDelete
   }

@@ -5,9 +5,9 @@ internal import QuireRow
 /// They are made in the first transaction that needs them, and again when the file's schema has changed.
 struct OwnTriggers {
   /// The statements behind `CREATE TEMP TRIGGER` and a name, for the file as it is.
-  let make: @Sendable (Connection) throws -> [String]
+  private let make: @Sendable (Connection) throws -> [String]
   /// The schema for which they were made; nil if none.
-  var schema: Value?
+  private var schema: Value?
   /// Whether they were made in the transaction at hand: they go if it is rolled back.
   private var isNew = false
 

@@ -49,7 +49,7 @@ public struct Terminal: Sendable {
   ///   - error: For everything else.
   ///   - columns: The width in cells.
   ///   - lines: The height in lines.
-  ///   - input: Reads a line from the terminal; nil where there is none, so that no question is asked.
+  ///   - input: Reads a line from the terminal. Nil if there is no terminal to ask: then no question is printed.
   public init(
     output: Stream, error: Stream, columns: Int = 80, lines: Int = 24, input: (@Sendable () -> String?)? = nil
   ) {
