@@ -72,7 +72,7 @@ import Testing
     #expect(places.count == 1 && places[0].hasPrefix("Book.price of"))
     context.delete(live[1])
     let deleted = #expect(throws: ModelError.self) { try context.save() }
-    guard case .ignoredAssignments(["the deletion of Book 2, whose row does not decode"])? = deleted else {
+    guard case .ignoredAssignments(["the deletion of Book 2, whose row could not be read"])? = deleted else {
       throw deleted!
     }
     context.insert(live[1])

@@ -20,9 +20,11 @@ public class LiveResult: Observable {
   /// Why the result could not follow the last commit, such as a sum beyond `Int` or a dropped table; otherwise nil. It
   /// keeps what it shows, and tries again at the next commit that affects it. Observable.
   ///
-  /// For objects it is also the error of a shown row that was read and does not decode. A stand-in object takes its
-  /// place, which has `isDeleted` set and reads declared defaults or zeros. Assigning to it or deleting it is an error
-  /// of the next save. A fetch throws the same error.
+  /// For objects it is also the error of a shown row that was asked for and does not decode, or could not be read: the
+  /// store is closed, the file's disk is gone, a migration does not fit the model. A stand-in object takes its place,
+  /// which has `isDeleted` set and reads declared defaults or zeros. Assigning to it or deleting it is an error of the
+  /// next save. A fetch throws the same error. The stand-in becomes the row's object with the first commit at which the
+  /// row can be read.
   public var error: (any Error)? { node.error }
 
   /// The number of statements it has run since it was made. Commits that do not affect it run none.

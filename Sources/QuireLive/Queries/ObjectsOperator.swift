@@ -47,7 +47,7 @@ final class ObjectsOperator<Model: PersistentModel>: LiveOperator {
 
   func explanation(on connection: Connection) throws -> LiveExplanation { try window.explanation(on: connection) }
   var queriesRun: Int { window.queriesRun }
-  var shownError: (any Error)? { window.owner.fetcher.undecodable(entity, among: window.keys) }
+  var shownError: (any Error)? { window.owner.fetcher.unreadError(entity, among: window.keys) }
   var shownKeys: (table: String, keys: [Int64])? { window.shownKeys }
   func shown(of wanted: Set<Int64>) -> [Int64] { window.shown(of: wanted) }
 }

@@ -76,8 +76,8 @@ package final class Editing: ContextPart {
     var state = model._quireState
     if state.owner != nil, state.owner !== core { return deleteForeign(model) }
     guard state.owner != nil, let entity = entity(of: model) else { return }
-    if core.fetcher.undecodable.standIn(entity.index, state.key) === model {
-      return core.refuse("the deletion of \(entity.name) \(state.key), whose row does not decode")
+    if core.fetcher.unread.standIn(entity.index, state.key) === model {
+      return core.refuse("the deletion of \(entity.name) \(state.key), whose row could not be read")
     }
     let name = ObjectIdentifier(model)
     if state.flags.contains(.deleted) || leaving.contains(name) { return }

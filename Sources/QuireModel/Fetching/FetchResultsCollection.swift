@@ -1,11 +1,13 @@
 /// A fetch's results whose objects are loaded in batches as they are read; for the rest it holds identifiers only.
 ///
 /// Belongs to its context's isolation. An object whose row is gone when its batch is read has `isDeleted` set, as does
-/// an object whose row does not decode: see ``error``.
+/// an object whose row could not be read: see ``error``.
 public final class FetchResultsCollection<T: PersistentModel>: RandomAccessCollection {
   /// Of all objects, in order; determined when the collection was made.
   public let identifiers: [PersistentIdentifier]
   private let context: ModelContext
+  /// Nil if the store was closed before.
+  private let entity: Entity?
   private let batchSize: Int
   private var batch: (number: Int, models: [T])?
 
@@ -13,6 +15,7 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
     self.identifiers = identifiers
     self.batchSize = Swift.max(1, batchSize)
     self.context = context
+    entity = context.owner.store?.entity(for: T.self)
   }
 
   /// A collection with all objects in one batch.
@@ -21,15 +24,15 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
     batchSize = Swift.max(1, models.count)
     batch = (0, models)
     self.context = context
+    entity = context.owner.store?.entity(for: T.self)
   }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { identifiers.count }
 
-  /// The error of the first row that was read and did not decode; nil if all did.
+  /// The error of the first row that was asked for and did not decode or could not be read; nil if all did.
   public var error: (any Error)? {
-    let owner = context.owner
-    return owner.store?.entity(for: T.self).flatMap { owner.fetcher.undecodable($0, among: identifiers.map(\.key)) }
+    entity.flatMap { context.owner.fetcher.unreadError($0, among: identifiers.map(\.key)) }
   }
 
   /// - Complexity: One statement for each batch that is entered.
@@ -38,8 +41,9 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
     if let batch, batch.number == number { return batch.models[position % batchSize] }
     let start = number * batchSize
     let keys = identifiers[start..<Swift.min(start + batchSize, identifiers.count)].map(\.key)
-    let models: [T] = context.owner.fetcher.batch(of: keys)
-    batch = (number, models)
+    guard let entity else { return ToOneAccess.vacant(key: keys[position % batchSize]) }
+    let (models, isRead): ([T], Bool) = context.owner.fetcher.batch(of: keys, entity)
+    if isRead { batch = (number, models) }
     return models[position % batchSize]
   }
 }
@@ -60,10 +64,23 @@ extension ModelContext {
 }
 
 extension Fetcher {
-  /// An object for each key; if there is no row, an object that is marked as deleted.
-  func batch<Model: PersistentModel>(of keys: [Int64]) -> [Model] {
-    do { try core.toItsEnd { try loadBatch(Model.self, keys: keys) } } catch { deferError(error) }
-    guard let entity = store?.entity(for: Model.self) else { return keys.map { ToOneAccess.vacant(key: $0) } }
-    return keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }
+  /// An object for each key, and whether their rows were read; if there is no row, an object that is marked as deleted.
+  func batch<Model: PersistentModel>(of keys: [Int64], _ entity: Entity) -> ([Model], isRead: Bool) {
+    let isRead = load(Model.self, keys: keys, entity)
+    return (keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }, isRead)
+  }
+
+  /// Loads rows for callers that cannot throw.
+  ///
+  /// - Returns: Whether they could be read. If not, the error is noted for each, and thrown by the next save.
+  func load<Model: PersistentModel>(_: Model.Type, keys: [Int64], _ entity: Entity) -> Bool {
+    do {
+      try core.toItsEnd { try loadBatch(Model.self, keys: keys) }
+      return true
+    } catch {
+      deferError(error)
+      for key in keys where registered(entity.index, key) == nil { unread.noteFailedRead(error, entity.index, key) }
+      return false
+    }
   }
 }

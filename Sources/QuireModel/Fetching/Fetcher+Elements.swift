@@ -5,14 +5,10 @@ extension Fetcher {
     let key = keys[index]
     if let known = registered(entity.index, key) { return unsafeDowncast(known, to: Model.self) }
     let batch = Array(keys[index..<min(index + RelationshipLoader.batchLimit, keys.count)])
-    do {
-      try core.toItsEnd { try loadBatch(Model.self, keys: batch) }
-    } catch {
-      deferError(error)
-    }
+    _ = load(Model.self, keys: batch, entity)
     core.loader.groups.add(batch, entity: entity.index)
     core.following.changed()
     if let loaded = registered(entity.index, key) { return unsafeDowncast(loaded, to: Model.self) }
-    return standIn(Model.self, entity, key)  // a row that does not decode: the error is recorded
+    return standIn(Model.self, entity, key)  // the error is recorded
   }
 }

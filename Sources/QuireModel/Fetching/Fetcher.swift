@@ -4,15 +4,15 @@ import QuireSQLite
 
 /// Fetches one object for each row, evaluating unsaved edits in memory, and fetches values without making objects.
 package final class Fetcher: ContextPart {
-  /// Rows that do not decode.
-  var undecodable = UndecodableRows()
+  /// Rows that do not decode, or could not be read.
+  var unread = UnreadRows()
   /// Collects the errors of such rows during a fetch that skips them.
   var badRows: BadRows?
   /// What finds unsaved objects by their values.
   var unsavedValues = UnsavedValues()
 
   func close() {
-    undecodable = UndecodableRows()
+    unread = UnreadRows()
     unsavedValues = UnsavedValues()
   }
 
@@ -72,7 +72,7 @@ package final class Fetcher: ContextPart {
     var objects = ObjectBuffer()
     var keys: [Int64] = []
     let map = maps[entity.index]
-    let bad = Set(undecodable.keys(of: entity.index))
+    let bad = Set(unread.undecodable(of: entity.index))
     try read { connection in
       let statement = try connection.statement(sql.text)
       defer { statement.reset() }
@@ -227,7 +227,7 @@ package final class Fetcher: ContextPart {
   }
 
   func loadBatch<Model: PersistentModel>(_ type: Model.Type, keys: [Int64]) throws {
-    guard let entity = store?.entity(for: type) else { throw ModelError.unknownModel("\(type)") }
+    let entity = try requireStore().requireEntity(for: type)
     let missing = keys.filter { registered(entity.index, $0) == nil }
     try read { try core.loader.load(entity, keys: missing, on: $0) }
   }

@@ -66,8 +66,8 @@ extension Following {
         step.gone.append(model)
       }
     }
-    try core.fetcher.lookAtUndecodable(
-      core.fetcher.undecodable.keys(of: entity.index), entity, on: connection, into: step)
+    try core.fetcher.lookAtUnread(
+      core.fetcher.unread.undecodable(of: entity.index), entity, on: connection, into: step)
   }
 
   func present(_ keys: [Int64], _ entity: Entity, on connection: Connection) throws -> Set<Int64> {

@@ -7,6 +7,7 @@ extension Following {
   /// Finds the changes of objects and lists in memory.
   func objects(in batch: CommitBatch, on connection: Connection, into step: Transition) {
     guard let store else { return }
+    core.fetcher.readAgain(store, on: connection, into: step)
     if batch.rowsUnknown { return compare(store, on: connection, into: step) { _ in true } }
     let uncompared = batch.altersSchema || !batch.alteredTables.isEmpty ? uncompared : []
     let isCompared = { batch.alters($0) || uncompared.contains($0) }
@@ -26,10 +27,10 @@ extension Following {
     let map = maps[entity.index]
     var touched: [Int64] = []
     var gone: Set<Int64> = []
-    let bad = Set(core.fetcher.undecodable.keys(of: entity.index))
+    let bad = Set(core.fetcher.unread.undecodable(of: entity.index))
     if !bad.isEmpty {
       let keys = changes.rows.compactMap { if case .integer(let key) = $0.key, bad.contains(key) { key } else { nil } }
-      try core.fetcher.lookAtUndecodable(keys, entity, on: connection, into: step)
+      try core.fetcher.lookAtUnread(keys, entity, on: connection, into: step)
     }
     for change in changes.rows {
       guard case .integer(let key) = change.key, let object = map.find(key) else { continue }

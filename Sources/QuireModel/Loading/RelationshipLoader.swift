@@ -232,7 +232,7 @@ package final class RelationshipLoader: ContextPart {
       return try object(entity, &row)
     } catch {
       if case ModelError.undecodable(_, let key?, _, _) = error, let refusal = error as? ModelError {
-        core.fetcher.undecodable.note(refusal, entity.index, key)
+        core.fetcher.unread.note(refusal, entity.index, key)
       }
       deferError(error)
       return nil
@@ -282,7 +282,7 @@ package final class RelationshipLoader: ContextPart {
         let refusal = undecodable(entity, row, start: 0, error)
         // An object in memory keeps its values, which are not the row's any more.
         if registered(entity.index, state.key) != nil {
-          core.fetcher.undecodable.note(refusal, entity.index, state.key)
+          core.fetcher.unread.note(refusal, entity.index, state.key)
         }
         deferError(refusal)
       }
