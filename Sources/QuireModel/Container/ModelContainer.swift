@@ -132,12 +132,13 @@ public final class ModelContainer: Sendable {
     self.configuration = configuration
     self.schema = schema
     migrationPlan = plan
+    let check = SchemaCheck(entities: entities, joins: joins, forWriting: configuration.allowsSave)
     let location: DatabaseConfiguration.Location
     if let url = configuration.file {
       let file = url.path(percentEncoded: false)
       if configuration.allowsSave { try configuration.makeFolder() }
       try configuration.prepareShared()
-      try ModelContainer.check(file, entities, joins, configuration)
+      try ModelContainer.check(file, check, configuration)
       location = .file(file)
     } else {
       location = .temporary
@@ -160,7 +161,7 @@ public final class ModelContainer: Sendable {
       if let shared = configuration.shared, configuration.allowsSave {
         node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
       }
-      isMade = try ModelContainer.prepare(opened, entities, joins, configuration, version)
+      isMade = try ModelContainer.prepare(opened, check, configuration, version)
     } catch {
       try? opened.close()
       throw error
@@ -171,7 +172,7 @@ public final class ModelContainer: Sendable {
     )
     self.store = store
     use = StoreUse(store)
-    if !entities.isEmpty { opened.watchSchema(OpenSchemaCheck(path: opened.path, entities, joins)) }
+    if !entities.isEmpty { opened.watchSchema(OpenSchemaCheck(path: opened.path, check)) }
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
       try opened.keepTriggers(areNeeded: !isMade) { try RuleTriggers(entities: entities, joins: joins).needed(in: $0) }
@@ -183,12 +184,11 @@ public final class ModelContainer: Sendable {
   ///
   /// - Returns: Whether it has created them.
   private static func prepare(
-    _ database: Database, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration,
-    _ version: Schema.Version?
+    _ database: Database, _ check: SchemaCheck, _ configuration: ModelConfiguration, _ version: Schema.Version?
   ) throws -> Bool {
     let isEmpty = try database.read { try ModelContainer.isEmpty($0) && SchemaCheck.otherEncoding(in: $0) == nil }
     if isEmpty, configuration.allowsSave {
-      let statements = try SchemaSQL(entities: entities, joins: joins).statements()
+      let statements = try SchemaSQL(entities: check.entities, joins: check.joins).statements()
       let isMade = try database.write(origin: .sql) { transaction in
         // Another process may have made them meanwhile; then they are checked like any others.
         guard try ModelContainer.isEmpty(transaction.connection) else { return false }
@@ -200,20 +200,8 @@ public final class ModelContainer: Sendable {
       }
       if isMade { return true }
     }
-    try database.read { connection in
-      try check(connection, configuration.file?.path ?? configuration.name, entities, joins)
-    }
+    try database.read { try check.require(in: $0, of: configuration.file?.path ?? configuration.name) }
     return false
-  }
-
-  private static func check(
-    _ connection: Connection, _ path: String, _ entities: [Entity], _ joins: [JoinTable]
-  ) throws {
-    let differences = try SchemaCheck(entities: entities, joins: joins).differences(in: connection)
-    if differences.isEmpty { return }
-    throw SchemaError(
-      .mismatch(
-        path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql)))
   }
 
   /// Whether the file's triggers may write to virtual tables, as those that maintain a full-text index must. True only
@@ -244,7 +232,7 @@ public final class ModelContainer: Sendable {
   /// Rejects a file with another schema before it is opened for writing. Opening for writing makes a file a WAL
   /// database; a rejected file stays unchanged to the byte.
   private static func check(
-    _ file: String, _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration
+    _ file: String, _ check: SchemaCheck, _ configuration: ModelConfiguration
   ) throws {
     if !FileManager.default.fileExists(atPath: file) { return }
     let footprint = SidecarFiles(of: file)
@@ -253,7 +241,7 @@ public final class ModelContainer: Sendable {
       guard let connection = try? configuration.reading(file), let isEmpty = try? isEmpty(connection), !isEmpty else {
         return
       }
-      try check(connection, file, entities, joins)
+      try check.require(in: connection, of: file)
     } catch {
       footprint.sweep()
       throw error

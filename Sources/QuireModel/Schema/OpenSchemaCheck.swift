@@ -9,9 +9,9 @@ final class OpenSchemaCheck: SchemaWatch {
   /// What was found last, and the schema's number then.
   private let found = Locked<(version: Value, error: SchemaError?)?>(nil)
 
-  init(path: String, _ entities: [Entity], _ joins: [JoinTable]) {
+  init(path: String, _ check: SchemaCheck) {
     self.path = path
-    check = SchemaCheck(entities: entities, joins: joins)
+    self.check = check
   }
 
   /// Whether a table or column of the models has this name.

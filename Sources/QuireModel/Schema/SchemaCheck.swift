@@ -3,14 +3,17 @@ import QuireRow
 package import QuireSQLite
 
 /// Compares a file's tables with the models: everything that the models need must exist; additional objects are
-/// allowed.
+/// allowed. A store that only reads does not need what only saves rest on: unique indexes, delete rules, values for
+/// columns without a property.
 package struct SchemaCheck {
   let entities: [Entity]
   let joins: [JoinTable]
+  private let forWriting: Bool
 
-  package init(entities: [Entity], joins: [JoinTable]) {
+  package init(entities: [Entity], joins: [JoinTable], forWriting: Bool = true) {
     self.entities = entities
     self.joins = joins
+    self.forWriting = forWriting
   }
 
   /// A sentence, and the statement that would fix the difference, if one is enough and loses nothing.
@@ -21,6 +24,14 @@ package struct SchemaCheck {
       self.sentence = sentence
       self.sql = sql
     }
+  }
+
+  /// - Throws: ``SchemaError`` with all differences.
+  func require(in connection: Connection, of path: String) throws {
+    let differences = try differences(in: connection)
+    if differences.isEmpty { return }
+    throw SchemaError(
+      .mismatch(path: path, differences: differences.map(\.sentence), mending: differences.compactMap(\.sql)))
   }
 
   /// What the models need and the file does not have; empty if it fits.
@@ -106,7 +117,7 @@ package struct SchemaCheck {
         let sql = try renaming(column.name, to: name, in: entity.table)
         result.append(Difference("\(place) is called \(column.name) in the file: \(advice)", sql))
       }
-      if column.isGenerated {
+      if column.isGenerated, forWriting {
         // An insert would be refused, and an object would keep the value of before its own save.
         result.append(
           Difference(
@@ -122,6 +133,7 @@ package struct SchemaCheck {
         }
       }
     }
+    if !forWriting { return result }
     result += try EnforcedRules(entities: entities).missing(of: entity, columns, in: connection)
     for column in columns.values.sorted(by: { $0.name < $1.name }) where !known.contains(SQLName(column.name)) {
       if column.isRequired, column.defaultValue == nil, !column.isGenerated, column.keyPlace == 0 || key == nil {
@@ -233,7 +245,9 @@ package struct SchemaCheck {
     } else if !affinity.fits(type) {
       result.append(Difference(needs))
     }
-    if column.isRequired, isOptional { result.append(Difference("\(place) is NOT NULL and \(owner) is optional")) }
+    if column.isRequired, isOptional, forWriting {
+      result.append(Difference("\(place) is NOT NULL and \(owner) is optional"))
+    }
     return result
   }
 
