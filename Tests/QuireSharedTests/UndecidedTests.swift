@@ -74,6 +74,35 @@ import Testing
     #expect(try nodes[1].query("SELECT a FROM loose") == (arrives ? [[1], [2], [3]] : [[3]]))
   }
 
+  @Test func `what is known to be cut off leaves nothing in doubt, also behind a gateway that takes every request`()
+    throws
+  {
+    let nodes = try TestNodes(2, patience: .milliseconds(50))
+    let log = nodes[0].log
+    log.fail(.append, .lostRequest)
+    for _ in 0..<40 { log.fail(.entries, .unreachable) }
+    let first = #expect(throws: SharedStoreError.self) { try nodes[0].write("INSERT INTO loose VALUES (1, 1)") }
+    guard case .outcomeUnknown = first else { throw first! }
+    nodes[0].node.hear(.reachable(false))  // as the watch of a gateway without members says
+    let sent = log.count(.append)
+    for _ in 0..<40 {
+      log.fail(.append, .lostRequest)
+      log.fail(.entries, .unreachable)
+      log.fail(.status, .unreachable)
+    }
+    for value in 2...3 {
+      let next = #expect(throws: SharedStoreError.self) {
+        try nodes[0].write("INSERT INTO loose VALUES (?, 1)", [.integer(Int64(value))])
+      }
+      guard case .cutOff = next else { throw next! }
+    }
+    #expect(log.count(.append) == sent)
+    log.clearFaults()
+    try nodes[0].write("INSERT INTO loose VALUES (4, 4)")
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT a FROM loose") == [[4]])
+  }
+
   @Test func `an outcome that is asked for while the log is silent stays unknown`() async throws {
     let nodes = try TestNodes(1, patience: .milliseconds(50))
     let log = nodes[0].log

@@ -33,6 +33,8 @@ package final class MemoryLogConnection: SharedLog {
     var entriesRead = 0
     var followers: [UInt64: @Sendable (LogNews) -> Void] = [:]
     var nextFollower: UInt64 = 0
+    /// The last one that hears nothing more.
+    var lastSilent: UInt64 = 0
     var expected: UUID?
   }
 
@@ -47,6 +49,9 @@ package final class MemoryLogConnection: SharedLog {
   package func fail(_ call: Call, _ faults: Fault...) {
     state.withLock { $0.faults[call, default: []] += faults }
   }
+
+  /// What was to happen to next calls does not happen.
+  package func clearFaults() { state.withLock { $0.faults = [:] } }
 
   /// While this is true no call is sent or answered, and no news arrive.
   package var isCutOff: Bool {
@@ -72,6 +77,12 @@ package final class MemoryLogConnection: SharedLog {
       for (told, news) in held { told(news) }
     }
   }
+
+  /// Those who follow hear nothing more, and are not told so: a connection that is half open. New ones hear all.
+  package func silenceFollowers() { state.withLock { $0.lastSilent = $0.nextFollower } }
+
+  /// How many there were that followed.
+  package var followersSoFar: UInt64 { state.withLock { $0.nextFollower } }
 
   /// How many calls there were.
   package func count(_ call: Call) -> Int { state.withLock { $0.counts[call, default: 0] } }
@@ -171,7 +182,7 @@ package final class MemoryLogConnection: SharedLog {
       !isCutOff
     } _: { [self] news in
       let isHeld = state.withLock { state in
-        if state.isCutOff { return true }
+        if state.isCutOff || number <= state.lastSilent { return true }
         if state.held == nil { return false }
         state.held?.append((told, news))
         return true

@@ -255,8 +255,11 @@ extension StoreNode: CommitGate {
     _ bytes: [UInt8], after end: LogEnd, _ mark: [UInt8], wasSent: Bool, by deadline: ContinuousClock.Instant
   ) throws -> Attempt {
     var answer: Appended?
+    // A log that was silent is asked first: what takes connections for it, as etcd's gateway does, would take the entry too,
+    // and what became of it would not be known.
+    let wasSilent = memory.withLock { $0.cutOffSince != nil }
     do throws(SharedLogError) {
-      if wasSent {
+      if wasSent || wasSilent {
         let entries = try log.entries(after: end.position, limit: StoreNode.batch, by: deadline)
         if !entries.isEmpty { answer = .behind(entries) }
       }
