@@ -50,6 +50,32 @@ struct UpkeepTests {
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func `news that stopped without a word begin again when the log is asked`()
+    async throws
+  {
+    let nodes = try TestNodes(2)
+    let (log, node) = (nodes[1].log, nodes[1].node)
+    node.checkNews()
+    log.silenceFollowers()
+    for value in 1...3 {
+      try nodes[0].write("INSERT INTO loose VALUES (?, 'half open')", [.integer(Int64(value))])
+      node.checkNews()  // as it does every ten seconds
+      #expect(node.position == Int64(value))
+    }
+    // Nothing is asked from here on.
+    try nodes[0].write("INSERT INTO loose VALUES (4, 'as it should be')")
+    while node.position < 4 { await Task.yield() }
+    // News that come are left alone.
+    let followers = log.followersSoFar
+    for value in 5...7 {
+      try nodes[0].write("INSERT INTO loose VALUES (?, 'told')", [.integer(Int64(value))])
+      while node.position < Int64(value) { await Task.yield() }
+      node.checkNews()
+    }
+    #expect(log.followersSoFar == followers)
+    #expect(try nodes.differences() == [])
+  }
+
   @Test func `a check names the table and the key in which files differ`() throws {
     let nodes = try TestNodes(3)
     for number in 0..<300 { try nodes[0].write("INSERT INTO counter (note) VALUES (?)", [.integer(Int64(number))]) }

@@ -10,6 +10,11 @@ struct NodeMemory {
   private var size = 0
   /// The highest position that it knows of.
   private(set) var heard: Int64 = 0
+  /// The highest position that news have brought, or that was known when they began.
+  private var newsEnd: Int64 = 0
+  /// What was known when the log was last asked: news are to have brought it when it is asked again. Nil if it was not asked
+  /// since they began.
+  private var expectedOfNews: Int64?
   /// What is being appended: news bring it too, and it is not to be repeated.
   var inFlight: [UInt8]?
   /// The commits in it, until the file has them.
@@ -45,6 +50,25 @@ struct NodeMemory {
   var isHalted: Bool {
     if case .notHere = stop { return false }
     return stop != nil
+  }
+
+  /// News come from now on.
+  mutating func beginNews() { (newsEnd, expectedOfNews) = (heard, nil) }
+
+  mutating func hear(news entries: [LoggedEntry]) {
+    newsEnd = max(newsEnd, entries.last?.position ?? 0)
+    hear(entries)
+  }
+
+  /// Called from time to time, when the log has said how far it is.
+  ///
+  /// - Returns: whether news have not brought what was known at the last call: they come no longer.
+  mutating func missesNews() -> Bool {
+    guard cutOffSince == nil else { return false }
+    defer { expectedOfNews = heard }
+    if let expectedOfNews { return newsEnd < expectedOfNews }
+    newsEnd = max(newsEnd, heard)
+    return false
   }
 
   /// Keeps what can be repeated soon. The rest is asked for when its time has come: it would be without bound while the file

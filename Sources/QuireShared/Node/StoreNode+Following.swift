@@ -11,13 +11,14 @@ extension StoreNode {
       case .entries(let entries):
         memory.reached()
         let before = memory.heard
-        memory.hear(entries)
+        memory.hear(news: entries)
         return memory.heard > before
       case .turns(let turns, let sign):
         (memory.turns, memory.turnSign) = (turns, sign)
         return false
       case .reachable(let isReachable):
         if isReachable { memory.reached() } else { memory.unreached() }
+        memory.beginNews()
         isBack = isReachable
         return isReachable
       }
@@ -25,6 +26,19 @@ extension StoreNode {
     self.news.signal()
     show()
     if isNew { tail.async { [weak self, isBack] in self?.follow(asking: isBack) } }
+  }
+
+  /// Asks the log how far it is, and lets news begin again if they have not brought what it had when it was last asked. A
+  /// connection can be dead without a word: a member that is cut off from the others is silent, and so is a gateway behind
+  /// which the member is gone.
+  func checkNews() {
+    follow(asking: true)
+    guard memory.withLock({ $0.missesNews() }) else { return }
+    subscription.withLock { subscription in
+      if subscription == nil { return }  // it has ended
+      memory.withLock { $0.beginNews() }
+      subscription = log.follow(after: position) { [weak self] news in self?.hear(news) }
+    }
   }
 
   /// Repeats what has come.

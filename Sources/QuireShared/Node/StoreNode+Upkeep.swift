@@ -17,8 +17,7 @@ extension StoreNode {
     timer.schedule(deadline: .now(), repeating: log.patienceWithNews.seconds, leeway: .seconds(1))
     var isFirst = true
     timer.setEventHandler { [weak self] in
-      // News may have stopped without a word: a member that is cut off from the others is silent.
-      if !isFirst { self?.follow(asking: true) }
+      if !isFirst { self?.checkNews() }
       isFirst = false
       self?.announce()
     }

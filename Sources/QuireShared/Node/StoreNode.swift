@@ -23,7 +23,7 @@ public final class StoreNode: Sendable, Observable {
   private let telling = DispatchQueue(label: "quire.node-state")
   private let registrar = ObservationRegistrar()
   let database = Locked(WeakDatabase())
-  private let subscription = Locked<LogSubscription?>(nil)
+  let subscription = Locked<LogSubscription?>(nil)
   /// Says where this node is, from time to time.
   private let announcer = Locked<(any DispatchSourceTimer)?>(nil)
   /// Repeats what news bring.
@@ -71,6 +71,7 @@ public final class StoreNode: Sendable, Observable {
       }
     }
     node.subscription.withLock {
+      node.memory.withLock { $0.beginNews() }
       $0 = log.follow(after: node.position) { [weak node] news in node?.hear(news) }
     }
     node.announcer.withLock { $0 = node.startAnnouncing() }
