@@ -33,6 +33,46 @@ import Testing
     return times.withLock { $0.sorted() }
   }
 
+  @Test func `a write that is run again goes before those that wait on its machine, since the turn is its own`() throws
+  {
+    let nodes = try TestNodes(2)
+    let (database, group) = (nodes[0].database, DispatchGroup())
+    let runs = Locked([Int64]())
+    try database.write { transaction in
+      let connection = transaction.connection
+      let ahead = try connection.query("SELECT count(*) FROM loose WHERE b = 'waits'").rows
+      runs.withLock { if case .integer(let count)? = ahead.first?.first { $0.append(count) } }
+      try connection.execute("INSERT INTO loose VALUES (1, 'first')")
+      if runs.withLock({ $0.count }) == 1 {
+        database.enqueue(UndecidedTests.Waiting("", "INSERT INTO loose VALUES (2, 'waits')", group))
+        try nodes[1].write("INSERT INTO loose VALUES (3, 'another machine')")
+      }
+    }
+    group.wait()
+    #expect(runs.withLock(\.self) == [0, 0])
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT a FROM loose") == [[3], [1], [2]])
+  }
+
+  @Test func `a write that is not run again after all lets others write`() throws {
+    struct Enough: Error {}
+    let nodes = try TestNodes(2)
+    let (database, group) = (nodes[0].database, DispatchGroup())
+    var runs = 0
+    #expect(throws: Enough.self) {
+      try database.write { transaction in
+        runs += 1
+        if runs == 2 { throw Enough() }
+        try transaction.connection.execute("INSERT INTO loose VALUES (1, 'first')")
+        database.enqueue(UndecidedTests.Waiting("", "INSERT INTO loose VALUES (2, 'waits')", group))
+        try nodes[1].write("INSERT INTO loose VALUES (3, 'another machine')")
+      }
+    }
+    group.wait()
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT a FROM loose") == [[3], [2]])
+  }
+
   @Test func `nodes that write without pause are all served, and no money is lost`() throws {
     let nodes = try TestNodes(3, patience: .seconds(20))
     try nodes[0].write("INSERT INTO place VALUES ('a', 100000), ('b', 200000), ('c', 300000)")

@@ -24,6 +24,7 @@ extension Saver {
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try awaitSaveUnderWay(store)
     try core.following.hold()
+    defer { store.database.leavePlace() }
     while true {
       try core.following.catchUp(toWrite: true)
       do {

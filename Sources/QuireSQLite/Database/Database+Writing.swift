@@ -17,6 +17,7 @@ extension Database {
     origin: ChangeSet.Origin = .sql, author: String? = nil, leaving position: SnapshotReader? = nil,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void = { _, _ in }
   ) throws -> T {
+    defer { leavePlace() }
     while true {
       do {
         return try transact(origin: origin, author: author, leaving: position, body, committed: committed)
@@ -34,7 +35,9 @@ extension Database {
   ///   - waits: Whether to wait while others write, in this process and in others; if not, that is
   ///     ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:by:)`` at once.
   ///   - isTrial: Whether the body always throws, and nothing is to be committed.
-  /// - Throws: ``OutdatedTransaction`` if the file is shared and the body is to be run again; never for a trial.
+  /// - Throws: ``OutdatedTransaction`` if the file is shared and the body is to be run again; never for a trial. The calling
+  ///   thread has kept its place then, since it was this write that waited for the node's turn: call ``leavePlace()`` in the
+  ///   end.
   @discardableResult package func transact<T>(
     origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, waits: Bool = true,
     isTrial: Bool = false,
@@ -47,7 +50,10 @@ extension Database {
     } catch {
       throw waits && error.isOthersWrite && Task.isCancelled ? CancellationError() : error
     }
-    defer { unlock() }
+    var isOutdated = false
+    defer {
+      if isOutdated { lock.keepPlace() } else { unlock() }
+    }
     events.emit(since: asked) { .waitedForWriteLock($0) }
     let (writer, validators) = try begin(waiting: waits ? .task : .none)
     let result: T
@@ -58,7 +64,10 @@ extension Database {
       if writer.isNew() { try gate?.pass([(0..<writer.capture.eventCount, author)], writer) { Task.isCancelled } }
     } catch {
       takeBack(writer)
-      throw isTrial ? explained(error) : settled(error)
+      if isTrial { throw explained(error) }
+      let settled = settled(error)
+      isOutdated = settled is OutdatedTransaction
+      throw settled
     }
     let (committing, changes) = (events.now, writer.capture.eventCount)
     let commit = try order.withLock { place in

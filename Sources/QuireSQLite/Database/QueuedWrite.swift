@@ -49,6 +49,12 @@ extension Database {
     if let next = lock.unlock() { start(next) }
   }
 
+  /// Hands the write lock on if the calling thread has kept its place for a write that is to be run again, and has not run it:
+  /// see ``transact(origin:author:leaving:waits:isTrial:_:committed:)``.
+  package func leavePlace() {
+    if let next = lock.leavePlace() { start(next) }
+  }
+
   /// Runs a write, which has the lock, and those behind it.
   private func start(_ write: any QueuedWrite) {
     writes.async {
