@@ -50,6 +50,20 @@ struct UpkeepTests {
     }
   }
 
+  @Test func `a node that stands still says once a minute that it is there`() {
+    var memory = NodeMemory()
+    let begun = Date()
+    func report(after seconds: Double, at position: Int64 = 7) -> NodeReport {
+      NodeReport(position: position, state: "current", time: begun.addingTimeInterval(seconds))
+    }
+    // It is looked at every ten seconds.
+    let said = stride(from: 0, through: 300, by: 10).filter { memory.announces(report(after: Double($0))) }
+    #expect(said == [0, 70, 140, 210, 280])
+    // It moves; its clock is set back; it stands still.
+    let times = [290, -3600, -3590].map { memory.announces(report(after: $0, at: 8)) }
+    #expect(times == [true, true, false])
+  }
+
   @Test(.timeLimit(.minutes(5))) func `news that stopped without a word begin again when the log is asked`()
     async throws
   {

@@ -119,6 +119,18 @@ struct NodeMemory {
     if case .notHere(let failed, _) = stop, self.position >= failed { stop = nil }
   }
 
+  /// Whether the other nodes are to be told of a report: what it says is new, or the last one was a minute ago. They take a node
+  /// that is silent for two minutes for one that does not run.
+  mutating func announces(_ report: NodeReport) -> Bool {
+    if let last = announced, last.position == report.position, last.state == report.state,
+      (0...60).contains(report.time.timeIntervalSince(last.time))
+    {
+      return false
+    }
+    announced = report
+    return true
+  }
+
   /// An entry of this node was added: its turn is over.
   mutating func won() { (isNext, isQueued, losingSince) = (false, false, nil) }
 

@@ -35,12 +35,7 @@ extension StoreNode {
 
   private func announce() {
     let report = NodeReport(position: position, state: memory.withLock { $0.state }.word, time: Date())
-    let isNew = memory.withLock { memory in
-      defer { memory.announced = report }
-      guard let last = memory.announced else { return true }
-      return last.position != report.position || last.state != report.state
-        || report.time.timeIntervalSince(last.time) > 60
-    }
+    let isNew = memory.withLock { $0.announces(report) }
     guard isNew else { return }
     do throws(SharedLogError) {
       try log.store(report.bytes, as: Part(.nodes, name), by: .now + min(patience, .seconds(1)))
