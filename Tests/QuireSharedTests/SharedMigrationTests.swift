@@ -233,6 +233,8 @@ struct SharedMigrationTests {
 
   @Test(arguments: [
     "CREATE TABLE t (x); INSERT INTO t VALUES (random())", "INSERT INTO loose VALUES (current_timestamp, 1)",
+    "INSERT INTO loose VALUES (datetime('now'), 1)", "INSERT INTO loose VALUES (unixepoch( ), 1)",
+    "CREATE TABLE t AS SELECT strftime('%s') AS x", "; UPDATE loose SET b = date(max('now', 'now'), '+1 day')",
     "-- migrate: no-transaction\nVACUUM",
   ])
   func `what other machines cannot repeat is refused, and nothing is there`(sql: String) throws {
@@ -242,6 +244,19 @@ struct SharedMigrationTests {
     #expect(throws: MigrationError.self) { try migrator(nodes, first, try file(1, sql)).apply() }
     #expect(try Connection(path: first, access: .readOnly).digest() == before)
     #expect(nodes.log.last == 10)
+  }
+
+  @Test func `dates of columns are repeated, and the time is kept for later`() throws {
+    let (nodes, first, _) = try nodes()
+    try nodes[0].database.close()
+    let sql = """
+      CREATE TABLE t (day, noted TEXT DEFAULT (datetime('now')));
+      CREATE VIEW today AS SELECT * FROM t WHERE day = date('now');
+      INSERT INTO t SELECT date(1000 * a, 'unixepoch'), strftime('%Y', '2020-01-01') FROM loose;
+      INSERT INTO t VALUES ('now', time('12:00', '+1 hour'));
+      """
+    try migrator(nodes, first, try file(1, sql)).apply()
+    #expect(nodes.log.last == 11)
   }
 
   @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for a small disk"))

@@ -100,6 +100,10 @@ extension Connection {
     guard code == SQLITE_OK else { throw failed(code) }
     let next = length > 0 ? offset + length : bytes.count - 1
     guard let statement else { return (next, false) }
+    if recorder != nil, let reading = ClockReading.first(in: bytes, from: offset) {
+      refused = "\(reading)\(Rules.elsewhere)"
+      throw failed(SQLITE_AUTH)
+    }
     if let before {
       do {
         try before(ScriptStatement(text: String(decoding: bytes[offset..<min(next, bytes.count - 1)], as: UTF8.self)))
@@ -156,6 +160,7 @@ private final class Rules {
     self.protected = protected
   }
 
+  static let elsewhere = ", which is another value on each machine of a shared store"
   private static let unrepeatable: Set<String> = [
     "random", "randomblob", "current_timestamp", "current_date", "current_time", "last_insert_rowid", "changes",
     "total_changes",
@@ -183,7 +188,7 @@ private final class Rules {
     // Its value would be another one on other nodes.
     case SQLITE_FUNCTION where connection.recorder != nil:
       guard let second, Rules.unrepeatable.contains(second.lowercased()) else { return nil }
-      return "\(second), which is another value on each machine of a shared store"
+      return "\(second)\(Rules.elsewhere)"
     default: return nil
     }
   }
