@@ -103,6 +103,20 @@ import Testing
     #expect(try nodes[1].query("SELECT a FROM loose") == [[4]])
   }
 
+  @Test func `a log that asks for a password refuses writes, and leaves nothing in doubt`() throws {
+    let nodes = try TestNodes(2, patience: .milliseconds(50))
+    for _ in 0..<40 {
+      for call in [MemoryLogConnection.Call.append, .entries, .status] { nodes[0].log.fail(call, .refused) }
+    }
+    #expect(throws: SharedStoreError.refused(reason: "as commanded")) {
+      try nodes[0].write("INSERT INTO loose VALUES (1, 1)")
+    }
+    nodes[0].log.clearFaults()
+    try nodes[0].write("INSERT INTO loose VALUES (2, 2)")
+    #expect(try nodes.differences() == [])
+    #expect(try nodes[1].query("SELECT a FROM loose") == [[2]])
+  }
+
   @Test func `an outcome that is asked for while the log is silent stays unknown`() async throws {
     let nodes = try TestNodes(1, patience: .milliseconds(50))
     let log = nodes[0].log

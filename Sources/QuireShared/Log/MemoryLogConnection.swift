@@ -8,6 +8,8 @@ package final class MemoryLogConnection: SharedLog {
   package enum Fault: Hashable, Sendable {
     /// It is not sent.
     case unreachable
+    /// The engine says that it does not do it.
+    case refused
     /// It is sent and never arrives.
     case lostRequest
     /// It is carried out, and the answer never arrives.
@@ -105,6 +107,7 @@ package final class MemoryLogConnection: SharedLog {
       if self.isCutOff { throw unanswered(call) }  // cut off between question and answer
       return result
     case .unreachable: throw .unreachable(reason: "as commanded")
+    case .refused: throw .refused(reason: "as commanded")
     case .lostRequest: throw unanswered(call)
     case .lostReply:
       _ = try? body()

@@ -232,7 +232,14 @@ extension StoreNode: CommitGate {
       case .unreachable: break
       case .refused(let reason):
         // What fills etcd's quota is refused, and is there all the same.
-        let there = try? log.entries(after: position, limit: 1, by: deadline)
+        let there: [LoggedEntry]?
+        do throws(SharedLogError) {
+          there = try log.entries(after: position, limit: 1, by: deadline)
+        } catch {
+          // What refuses reads too, such as without a password, has looked at neither.
+          if case .refused = error, !isUnknown { throw SharedStoreError.refused(reason: reason) }
+          there = nil
+        }
         if there?.first?.bytes == bytes { return }
         if there?.isEmpty == true, !isUnknown { throw SharedStoreError.refused(reason: reason) }
         isUnknown = true
