@@ -72,6 +72,75 @@ import Testing
     #expect(await session.failure(".import \(object) t --separator ';'").contains("have no separator"))
   }
 
+  @Test(
+    arguments: [
+      ([0x1F, 0x8B, 8, 0, 1, 2], "is compressed with gzip", "gunzip -c"),
+      ([0x50, 0x4B, 3, 4, 20, 0], "is a ZIP archive, as .xlsx and .ods are, too", "save the sheet as CSV"),
+      ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0, 0], "is compressed with xz", "xz -dc"),
+      ([0x28, 0xB5, 0x2F, 0xFD, 4], "is compressed with zstd", "zstd -dc"),
+      (Array("BZh9".utf8) + [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], "is compressed with bzip2", "bunzip2 -c"),
+      ([0xD0, 0xCF, 0x11, 0xE0, 0xA1], "is a workbook of Excel", "save the sheet"),
+      (Array("SQLite format 3\0".utf8), "is an SQLite database", "quire query FILE 'TABLE' -o NEW.csv"),
+    ] as [([UInt8], String, String)])
+  func `a compressed file, a workbook or a database is refused as what it is`(
+    bytes: [UInt8], what: String, hint: String
+  ) async throws {
+    for (name, option) in [("t.csv", ""), ("t.json", ""), ("t.csv", " --encoding windows-1252")] {
+      let path = try file(bytes, name)
+      let said = await session.failure(".import \(path) t\(option)")
+      #expect(said.hasPrefix("\(path) \(what). Nothing was added\n") && said.contains(hint), "\(said)")
+    }
+  }
+
+  @Test func `a file of another name is read in the format that is given, and its ending says what it is`() async throws
+  {
+    let path = try file("a;b\n1;x\n".utf8, "t.txt")
+    #expect(await session.failure(".import \(path) t").contains("--format csv behind the model"))
+    #expect(await session.failure(".import \(path) t --format xml").hasPrefix("which format? csv, tsv, json, jsonl"))
+    #expect(await session.failure(".import \(path) t --format").hasPrefix("which format?"))
+    _ = try await session.replies(".import \(path) t --separator ';' --format CSV")
+    #expect(try rows() == [["1", "x"]])
+    let object = try file("{\"a\":2}\n".utf8, "export")
+    _ = try await session.replies(".import \(object) t --format=jsonl")
+    #expect(try rows() == [["1", "x"], ["2", .null]])
+    let compressed = try file([0x1F, 0x8B], "t.csv.gz")
+    #expect(await session.failure(".import \(compressed) t").contains("gunzip -c FILE"))
+    let text = try file("BZh,b\n".utf8)
+    #expect(await session.failure(".import \(text) t").hasPrefix("line 1: T has no BZh".inFile(text)))
+  }
+
+  @Test func `the line of a file that tells Excel its separator is named`() async throws {
+    let path = try file("sep=;\na;b\n1;2\n".utf8)
+    for option in ["", " --separator ';'"] {
+      #expect(await session.failure(".import \(path) t\(option)").contains("that line tells Excel"))
+    }
+  }
+
+  @Test func `a file for which there is no table is answered with the statement that makes one`() async throws {
+    let path = try file(
+      "id,name,price,zip,at,\"a \"\"b\"\"\",empty\n1,Ann,1.50,0123,2024-01-02,1e3,\n-20,,3,1,,2,\n".utf8)
+    let said = await session.failure(".import \(path) Sale")
+    let statement =
+      "CREATE TABLE \"Sale\" (\"id\" INTEGER, \"name\" TEXT, \"price\" REAL, \"zip\" TEXT, \"at\" TEXT, "
+      + "\"a \"\"b\"\"\" TEXT, \"empty\" TEXT);"
+    #expect(said == "there is no model or table Sale\nthis makes a table for it: \(statement)")
+    _ = try await session.replies(statement)
+    _ = try await session.replies(".import \(path) Sale")
+    #expect(
+      try library.rows("SELECT * FROM sale") == [
+        [1, "Ann", 1.5, "0123", "2024-01-02", "1e3", .null], [-20, .null, 3.0, "1", .null, "2", .null],
+      ])
+    let objects = try file("[{\"a\":1},{\"b\":[2],\"a\":1.5},{\"c\":true}]".utf8, "o.json")
+    #expect(
+      await session.failure(".import \(objects) \"o p\"").hasSuffix(
+        "CREATE TABLE \"o p\" (\"a\" REAL, \"b\" TEXT, \"c\" INTEGER);"))
+    for text in ["a,A\n1,2\n", ",a\n1,2\n", ""] {
+      let path = try file(text.utf8)
+      #expect(await session.failure(".import \(path) Other").hasSuffix(".models lists them"), "\(text)")
+    }
+    #expect(await session.failure(".import /nowhere/x.csv Other").hasSuffix(".models lists them"))
+  }
+
   @Test func `a name that is not UTF-8 is refused, and so is an object of JSON`() async throws {
     let name = try file([0xE9, 0x2C, 0x62, 0x0A])
     #expect(

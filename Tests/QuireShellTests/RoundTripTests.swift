@@ -182,7 +182,7 @@ import Testing
       ("[{\"x\": 1},\n]", "line 2: no JSON object"), ("[1]", "line 1: no JSON object"),
       ("[{\"x\": 1}] 2", "line 1: more behind the array's end"),
       ("[\n{\"x\": \"}]\n", "line 2: the object that begins here is not closed"),
-      ("[{\"x\": {}}]", "line 1: x is an array or an object, which no column takes"),
+      ("[{\"x\": {]}]", "line 1: the object that begins here is not closed"),
     ]
     for (text, message) in wrong {
       try Data(text.utf8).write(to: file)
@@ -249,8 +249,14 @@ import Testing
       "{\"x\": 12345678901234567890}",
       "line 1: the number of x has more digits than a column keeps, or is beyond all numbers. Nothing was added\nin quotes it is text, which keeps them"
     ),
-    ("{\"x\": [[[[1]]]]}", "line 1: x is an array or an object, which no column takes. Nothing was added"),
-    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is an array or an object, which no column takes. Nothing was added"),
+    ("{\"x\": [[[[1]]]}", "line 1: the value of x is not JSON: [[[[1]]]. Nothing was added"),
+    ("{\"x\": [1,]}", "line 1: the value of x is not JSON: [1,. Nothing was added"),
+    ("{\"x\": {\"a\":}}", "line 1: the value of x is not JSON: {\"a\":. Nothing was added"),
+    ("{\"x\": {\"base64\": \"?\"}}", "line 1: x is no base64. Nothing was added"),
+    (
+      "{\"x\": \(String(repeating: "[", count: 100_000))",
+      "line 1: x is nested too deeply. Nothing was added"
+    ),
     ("{\"x\": 1, \"X\": 2}", "line 1: X is there twice. Nothing was added"),
     ("{\"x\": \"\\ud800\"}", "line 1: the value of x is not JSON: \"\\ud800\". Nothing was added"),
     ("{\"x\": 01}", "line 1: the value of x is not JSON: 01. Nothing was added"),
@@ -267,6 +273,21 @@ import Testing
     try Data((line + "\n").utf8).write(to: file)
     #expect(await (try library.writing()).failure(".import \(file.path) v") == message.inFile(file.path))
     #expect(try library.rows("SELECT * FROM v").isEmpty)
+  }
+
+  @Test(arguments: [
+    "[]", "{}", "[1, 2.50,\"a\\u00e9\\\"\", null ,true,false]", "{\"a\" : {\"b\": [ {} ,[[]] ]}, \"c\":\"}\"}",
+    "{\"base64\": \"AP8=\", \"name\": 1}", "{\"base64\": [1e400]}", "[{\"base64\": \"?\"}, \"Infinity\"]",
+    String(repeating: "[", count: 900) + String(repeating: "]", count: 900),
+  ])
+  func `arrays and objects in a record become their text, as it is written`(json: String) async throws {
+    for (ending, start, end) in [("jsonl", "", "\n"), ("json", "[", "]")] {
+      let library = try Library(Self.schema)
+      let file = library.folder.appending(path: "v.\(ending)")
+      try Data("\(start){\"x\": \(json), \"t\":\(json)}\(end)".utf8).write(to: file)
+      _ = try await library.writing().replies(".import \(file.path) v")
+      #expect(try library.rows("SELECT x, t, json_valid(x) FROM v") == [[.text(json), .text(json), 1]])
+    }
   }
 
   @Test func `the smallest integer is one in the language of models`() async throws {

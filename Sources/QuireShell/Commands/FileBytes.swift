@@ -11,17 +11,22 @@ struct FileBytes {
   /// What is behind the last whole character of the piece, before it is converted.
   private var rest: [UInt8] = []
   private static let size = 1 << 18
+  /// What tells an encoding or another kind of file is not longer.
+  private static let longestMark = 16
 
   /// - Parameter encoding: The file's; a mark at its beginning has precedence.
   init(_ file: InputFile, _ encoding: ImportEncoding?) throws(ShellFailure) {
     self.file = file
     path = file.path
     var start = try file.read(Self.size)
-    // Pipes return few bytes at a time; a mark has up to four.
-    while start.count < 4 {
+    // Pipes return few bytes at a time.
+    while start.count < Self.longestMark {
       let more = try file.read(Self.size)
       if more.isEmpty { break }
       start += more
+    }
+    if let other = OtherFile(startingWith: start) {
+      throw ShellFailure("\(printable(file.path)) \(other.text). Nothing was added", hint: other.hint, .usage)
     }
     let (marked, count) = try ImportEncoding.marked(start, of: file.path)
     if let marked {

@@ -13,17 +13,23 @@ struct ImportRecords {
     case array(JSONArrayReader)
   }
 
+  /// What is read.
+  static let formats: [AnswerFormat] = [.csv, .tsv, .json, .jsonl]
+
   /// - Parameters:
+  ///   - format: The file's, if it was given; otherwise that of its extension.
   ///   - encoding: The file's, if it was given; a mark at its beginning has precedence.
   ///   - separator: Between the fields, if it is not the comma of CSV or the tab of TSV.
   ///   - isStopped: Whether no more of it is to be waited for.
   init(
-    _ file: String, _ encoding: ImportEncoding? = nil, separator: UInt8? = nil,
+    _ file: String, _ encoding: ImportEncoding? = nil, format: AnswerFormat? = nil, separator: UInt8? = nil,
     isStopped: @escaping () -> Bool = { false }
   ) throws(ShellFailure) {
-    let format = AnswerFormat(ofFile: file)
-    guard let format, [.csv, .tsv, .json, .jsonl].contains(format) else {
-      throw ShellFailure("\(printable(file)) is not a .csv, .tsv, .json or .jsonl file", .usage)
+    let format = format ?? AnswerFormat(ofFile: file)
+    guard let format, Self.formats.contains(format) else {
+      throw ShellFailure(
+        "\(printable(file)) is not a .csv, .tsv, .json or .jsonl file",
+        hint: OtherFile(named: file)?.hint ?? "--format csv behind the model reads a file of another name", .usage)
     }
     if separator != nil, format == .json || format == .jsonl {
       throw ShellFailure("fields of \(printable(file)) have no separator: it is JSON", .usage)
@@ -119,8 +125,8 @@ struct ImportRecords {
       case .malformed(let name, let value):
         let shown = value.count > Self.shownCharacters ? value.prefix(Self.shownCharacters) + "…" : value
         throw place.failure("the value of \(printable(name)) is not JSON: \(printable(shown))")
-      case .notAValue(let name):
-        throw place.failure("\(printable(name)) is an array or an object, which no column takes")
+      case .notBytes(let name): throw place.failure("\(printable(name)) is no base64")
+      case .tooDeep(let name): throw place.failure("\(printable(name)) is nested too deeply")
       }
     }
   }

@@ -1,17 +1,19 @@
-/// What follows `.import`: a file, a model, and perhaps the file's encoding and what separates its fields.
+/// What follows `.import`: a file, a model, and perhaps the file's format, its encoding, and what separates its fields.
 struct ImportRequest {
-  let file: String
+  private(set) var file: String
   private(set) var model: String
+  private(set) var format: AnswerFormat?
   private(set) var encoding: ImportEncoding?
   private(set) var separator: UInt8?
 
-  private static let usage = ".import FILE MODEL [--encoding ENCODING] [--separator ';']"
+  private static let usage = ".import FILE MODEL [--format FORMAT] [--encoding ENCODING] [--separator ';']"
 
   init(_ argument: String, isModel: (String) -> Bool) throws(ShellFailure) {
     (file, model) = ShellSession.file(in: argument)
     var rest = model
     try takeOptions(&rest)
     model = rest
+    if file == "-" { file = "/dev/stdin" }
     if file.isEmpty || model.isEmpty || file.hasPrefix("--") { throw ShellFailure(Self.usage, .usage) }
     let words = model.split(separator: " ")
     if words.count > 1, !"\"'[`".contains(model.prefix(1)), !isModel(model) {
@@ -31,6 +33,13 @@ struct ImportRequest {
       let written = text[option.lowerBound...]
       let words = written.split(maxSplits: 1) { $0 == " " || $0 == "=" }.map { String($0[...].trimmed) }
       switch words.first {
+      case "--format":
+        let named = words.count == 2 ? AnswerFormat(rawValue: words[1].lowercased()) : nil
+        guard let named, ImportRecords.formats.contains(named) else {
+          let names = ImportRecords.formats.map(\.rawValue).joined(separator: ", ")
+          throw ShellFailure("which format? \(names)", .usage)
+        }
+        format = named
       case "--encoding":
         guard words.count == 2 else {
           throw ShellFailure("which encoding? \(ImportEncoding.names.joined(separator: ", "))", .usage)

@@ -10,12 +10,16 @@ extension ShellSession {
   /// added too much to be kept.
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
-    let model = try find(request.model)
+    let model = try find(request.model) {
+      TableProposal(for: request)?.statement(for: request.model).map { "this makes a table for it: \($0)" }
+    }
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     try checkPlace(writing: true)
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch
-    var records = try ImportRecords(request.file, request.encoding, separator: request.separator) { watch.wasStopped }
+    var records = try ImportRecords(
+      request.file, request.encoding, format: request.format, separator: request.separator
+    ) { watch.wasStopped }
     var insertion = Insertion(into: model, source.connection)
     if let names = records.header { try insertion.prepare(names, at: RecordPlace(path: request.file, line: 1)) }
     begin(.writing)
@@ -135,6 +139,9 @@ private struct Insertion {
 
   /// What was probably meant by a name that is none of the model's.
   private func hint(forUnknown name: String) -> String? {
+    if name.hasPrefix("sep="), name.utf8.count <= 5 {
+      return "that line tells Excel what separates the fields: without it the file can be read, with --separator"
+    }
     for sign in ";|" where name.contains(sign) {
       return "commas separate fields, and tabs in .tsv; --separator '\(sign)' behind the model reads this file"
     }

@@ -7,8 +7,10 @@ struct JSONLine {
 
   enum Failure: Error {
     case notAnObject
-    /// The member's value is an array, or an object that does not represent bytes.
-    case notAValue(name: String)
+    /// The member's value is an object that should represent bytes, and does not.
+    case notBytes(name: String)
+    /// Arrays and objects in one another, more of them than SQLite reads.
+    case tooDeep(name: String)
     /// The member's value is not written as JSON has it.
     case malformed(name: String, value: String)
   }
@@ -79,8 +81,12 @@ struct JSONLine {
     case UInt8(ascii: "\""):
       for infinity in JSONInfinity.allCases where take(word: infinity.json) { return .number(infinity.rawValue) }
       return .value(.text(try string()))
-    case UInt8(ascii: "{"): return .value(try bytesObject(name))
-    case UInt8(ascii: "["): throw .notAValue(name: name)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      let start = place
+      if let value = try bytesObject(name) { return .value(value) }
+      place = start
+      try skipNested(name)
+      return .value(.text(String(decoding: bytes[start..<place], as: UTF8.self)))
     case UInt8(ascii: "n") where take(word: "null"): return .value(.null)
     case UInt8(ascii: "t") where take(word: "true"): return .value(1)
     case UInt8(ascii: "f") where take(word: "false"): return .value(0)
@@ -88,18 +94,72 @@ struct JSONLine {
     }
   }
 
-  /// `{"base64": "AP8="}`, or `malformedText` in its place.
-  private mutating func bytesObject(_ name: String) throws(Failure) -> Value {
-    place += 1
+  /// `{"base64": "AP8="}`, or `malformedText` in its place; nil for what is neither.
+  private mutating func bytesObject(_ name: String) throws(Failure) -> Value? {
+    guard take("{") else { return nil }
     skipSpace()
-    guard next == UInt8(ascii: "\"") else { throw .notAValue(name: name) }
+    guard next == UInt8(ascii: "\"") else { return nil }
     let kind = try string()
-    guard kind == "base64" || kind == "malformedText", take(":") else { throw .notAValue(name: name) }
+    guard kind == "base64" || kind == "malformedText", take(":") else { return nil }
     skipSpace()
-    guard next == UInt8(ascii: "\""), let data = Data(base64Encoded: try string()), take("}") else {
-      throw .notAValue(name: name)
-    }
+    guard next == UInt8(ascii: "\"") else { return nil }
+    let content = try string()
+    guard take("}") else { return nil }
+    guard let data = Data(base64Encoded: content) else { throw .notBytes(name: name) }
     return kind == "base64" ? .blob(data) : .malformedText(data)
+  }
+
+  /// SQLite's JSON functions refuse more.
+  private static let deepest = 1000
+
+  /// Passes over an array or an object, whose text is kept as it is written.
+  private mutating func skipNested(_ name: String) throws(Failure) {
+    /// What closes those that are open.
+    var ends: [Unicode.Scalar] = []
+    repeat {
+      if ends.count > Self.deepest { throw .tooDeep(name: name) }
+      if take("{") {
+        ends.append("}")
+        if !isNext("}") {
+          try skipMemberName()
+          continue
+        }
+      } else if take("[") {
+        ends.append("]")
+        if !isNext("]") { continue }
+      } else if isNext("\"") {
+        try skipString()
+      } else if !take(word: "null"), !take(word: "true"), !take(word: "false") {
+        _ = try number()
+      }
+      while let end = ends.last {
+        if take(end) {
+          ends.removeLast()
+          continue
+        }
+        guard take(",") else { throw .notAnObject }
+        if end == "}" { try skipMemberName() }
+        break
+      }
+    } while !ends.isEmpty
+  }
+
+  private mutating func isNext(_ sign: Unicode.Scalar) -> Bool {
+    skipSpace()
+    return next == UInt8(ascii: sign)
+  }
+
+  private mutating func skipMemberName() throws(Failure) {
+    try skipString()
+    guard take(":") else { throw .notAnObject }
+  }
+
+  /// A string in an array or an object. A control character in it would make the text something else than JSON.
+  private mutating func skipString() throws(Failure) {
+    skipSpace()
+    let start = place
+    _ = try string()
+    if bytes[start..<place].contains(where: { $0 < 32 }) { throw .notAnObject }
   }
 
   /// `-12.5e3` as it is written.

@@ -97,14 +97,17 @@ extension ShellSession {
       + (try createStatements(of: model.table))
   }
 
-  func find(_ name: String) throws(ShellFailure) -> FileModel {
+  /// The model or table of a name that was typed, perhaps in quotes.
+  ///
+  /// - Parameter hint: What else may be done if there is nothing of a similar name.
+  func find(_ name: String, orElse hint: () -> String? = { nil }) throws(ShellFailure) -> FileModel {
     let name = "\"'[`".contains(name.prefix(1)) ? SQLTokens.name(name) : name
     if let model = models.model(named: name) { return model }
     if let (message, hint) = models.reason(against: name) { throw ShellFailure(message, hint: hint) }
     let near = nearest(to: name, among: models.all.flatMap { [$0.name, $0.table] })
     throw ShellFailure(
-      "there is no model or table \(printable(name))", hint: near.map { "did you mean \($0)?" } ?? ".models lists them",
-      .usage)
+      "there is no model or table \(printable(name))",
+      hint: near.map { "did you mean \($0)?" } ?? hint() ?? ".models lists them", .usage)
   }
 
   /// The SQL of a table and what belongs to it, or of everything, in an order in which it can be run: what SQLite makes
