@@ -134,6 +134,17 @@ import Testing
     #expect(
       await session.failure(".import \(objects) \"o p\"").hasSuffix(
         "CREATE TABLE \"o p\" (\"a\" REAL, \"b\" TEXT, \"c\" INTEGER);"))
+    let numbers = try file("a,b,c,d,e\n0.0799942126122769,9.78e+12,1.5e,1.123456789012345678,-0.5\n".utf8)
+    #expect(
+      await session.failure(".import \(numbers) N").hasSuffix(
+        "CREATE TABLE \"N\" (\"a\" REAL, \"b\" REAL, \"c\" TEXT, \"d\" TEXT, \"e\" REAL);"))
+    for (sign, option) in [(";", "';'"), ("|", "'|'"), ("\t", "tab")] {
+      let path = try file("a\(sign)b\n1\(sign)2\n".utf8)
+      let said = await session.failure(".import \(path) N")
+      #expect(said.hasSuffix("--separator \(option) behind the model reads this file"))
+      #expect(
+        await session.failure(".import \(path) N --separator \(option)").contains("(\"a\" INTEGER, \"b\" INTEGER)"))
+    }
     for text in ["a,A\n1,2\n", ",a\n1,2\n", ""] {
       let path = try file(text.utf8)
       #expect(await session.failure(".import \(path) Other").hasSuffix(".models lists them"), "\(text)")

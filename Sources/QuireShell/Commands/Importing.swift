@@ -11,7 +11,7 @@ extension ShellSession {
   func load(_ argument: String) throws -> String {
     let request = try ImportRequest(argument) { models.model(named: $0) != nil }
     let model = try find(request.model) {
-      TableProposal(for: request)?.statement(for: request.model).map { "this makes a table for it: \($0)" }
+      TableProposal(for: request)?.hint(for: request.model)
     }
     guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
     try checkPlace(writing: true)

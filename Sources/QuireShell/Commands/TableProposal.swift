@@ -10,6 +10,8 @@ struct TableProposal {
   private static let mostColumns = 100
 
   private var names: [String]
+  /// What separates the fields, if that is not what the request says.
+  private var separator: Character?
   private var kinds: [String: Kind] = [:]
 
   private enum Kind: String {
@@ -40,12 +42,23 @@ struct TableProposal {
       }
       if names.count > Self.mostColumns { return nil }
     }
+    if names.count == 1, request.separator == nil, let sign = ";|\t".first(where: names[0].contains) {
+      separator = sign
+      return
+    }
     let isUsable = names.allSatisfy { !$0.isEmpty && printable($0) == $0 }
     if names.isEmpty || !isUsable || Set(names.map { $0.lowercased() }).count < names.count { return nil }
   }
 
   /// - Parameter table: Its name as it was typed, perhaps in quotes.
-  func statement(for table: String) -> String? {
+  func hint(for table: String) -> String? {
+    if let separator {
+      return "--separator \(separator == "\t" ? "tab" : "'\(separator)'") behind the model reads this file"
+    }
+    return statement(for: table).map { "this makes a table for it: \($0)" }
+  }
+
+  private func statement(for table: String) -> String? {
     let name = "\"'[`".contains(table.prefix(1)) ? SQLTokens.name(table) : table
     guard let table = try? quoted(identifier: name) else { return nil }
     let columns = names.compactMap { name in
@@ -72,13 +85,25 @@ struct TableProposal {
     }
   }
 
-  /// `-12.50`, and not `1e3`, `007.5` or a number of more digits than a real one has.
+  /// `-12.50` and `9.78e+12`, and not `1e3`, `007.5` or a number of more digits than a real one has.
   private static func isDecimal(_ text: String) -> Bool {
     let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
-    let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, digits.utf8.count <= 16,
-      parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } })
+    let halves = digits.split(omittingEmptySubsequences: false) { "eE".contains($0) }
+    let parts = halves[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy(isDigits), parts[0] == "0" || parts[0].first != "0",
+      parts.joined().drop(while: { $0 == "0" }).count <= mostDigits
     else { return false }
-    return parts[0] == "0" || parts[0].first != "0"
+    switch halves.count {
+    case 1: return true
+    case 2: return isDigits(halves[1].first.map { "+-".contains($0) } == true ? halves[1].dropFirst() : halves[1])
+    default: return false
+    }
+  }
+
+  /// More than these do not tell numbers apart.
+  private static let mostDigits = 17
+
+  private static func isDigits(_ text: Substring) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
   }
 }
