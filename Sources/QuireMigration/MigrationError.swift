@@ -126,6 +126,8 @@ public struct ForeignKeyViolation: Hashable, Sendable {
   public let columns: [String]
   /// Their values; empty if the row could not be read.
   public let values: [SQLValue]
+  /// Whether the table that the key refers to no longer exists.
+  package var parentIsGone = false
 
   /// A violation with these values; see the properties.
   public init(
@@ -145,10 +147,12 @@ extension ForeignKeyViolation: CustomStringConvertible {
   public var description: String {
     let name = [table, row.map { "\($0)" }, label.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: " ")
     guard values.count == columns.count, !values.isEmpty else {
+      if parentIsGone { return "\(name) . \(columns.joined(separator: ", "))          the table \(parent) is gone" }
       return "\(name) . \(columns.joined(separator: ", "))          there is no such \(parent)"
     }
     let shown = values.map(Self.shown)
     let keys = zip(columns, shown).map { "\($0) = \($1)" }.joined(separator: ", ")
+    if parentIsGone { return "\(name) . \(keys)          the table \(parent) is gone" }
     return "\(name) . \(keys)          there is no \(parent) \(shown.joined(separator: ", "))"
   }
 
@@ -233,13 +237,13 @@ extension MigrationError: CustomStringConvertible {
   private static func describe(
     _ rows: [ForeignKeyViolation], total: Int, file: String, _ mismatches: [String]
   ) -> String {
-    var lines = ["after \(file) \(total) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
+    var lines = ["after \(file) \(grouped(total)) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
     for row in rows { lines.append("    \(row)") }
     for mismatch in mismatches {
       lines.append("    \(mismatch): the columns it names are neither its primary key nor unique")
     }
     let shown = rows.count + mismatches.count
-    if shown < total { lines.append("    and \(total - shown) more") }
+    if shown < total { lines.append("    and \(grouped(total - shown)) more") }
     lines.append("Rolled back.")
     return lines.joined(separator: "\n")
   }

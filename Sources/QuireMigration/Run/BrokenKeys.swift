@@ -111,9 +111,12 @@ struct BrokenKeys {
       let all = try connection.rows("SELECT * FROM \(name) WHERE rowid = ?", [row[1]]).first ?? []
       label = all.lazy.compactMap { if case .text(let text) = $0, text.count <= 60 { text } else { nil } }.first
     }
-    return ForeignKeyViolation(
+    var violation = ForeignKeyViolation(
       table: table, row: row[1].plainInteger, label: label, parent: row[2].plainText, columns: columns,
       values: values)
+    let parent = SQLName(violation.parent)
+    violation.parentIsGone = try !SchemaReader(connection).tables().contains { SQLName($0.name) == parent }
+    return violation
   }
 
   private static func columns(of key: Value, _ table: String, _ connection: Connection) throws(SQLiteError)

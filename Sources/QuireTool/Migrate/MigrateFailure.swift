@@ -95,7 +95,7 @@ struct MigrateFailure {
     case .failed(let failure):
       undone(failure.place.file, line: failure.place.line)
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
-    case .foreignKeys(_, _, let file, _): undone(file, line: nil)
+    case .foreignKeys(let rows, _, let file, _): undone(file, line: nil) ?? Self.mending(rows)
     case .busy:
       "    \(target.invocation.repeated("--wait", longer))        or stop the program that has it open"
     case .destructive:
@@ -141,6 +141,19 @@ struct MigrateFailure {
       \(line == nil ? "" : "Rolled back: \(state). ")The text is the database's own: correct it in the file, and record it:
           \(target.pasteable("accept \(version ?? "VERSION")"))
       """
+  }
+
+  /// What the file has to do about rows whose keys point nowhere.
+  private static func mending(_ rows: [ForeignKeyViolation]) -> String {
+    if let row = rows.first(where: \.parentIsGone) {
+      return """
+        In the same file, drop \(row.table) before \(row.parent), or rebuild it without the key: migrate new TITLE --rebuild \(row.table)
+        writes the rebuild. Then run apply again.
+        """
+    }
+    return rows.isEmpty
+      ? "Make these columns unique in the same file, then run apply again."
+      : "Delete or change these rows in the same file, then run apply again."
   }
 
   private func isInUndo(_ name: String, _ line: Int?, of file: MigrationFile?) -> Bool {
