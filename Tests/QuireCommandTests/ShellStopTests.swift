@@ -1,4 +1,5 @@
 import Foundation
+import PseudoTerminal
 import Testing
 
 /// Signals to `quire query` and to the shell without a terminal, also if whoever starts them has blocked those.
@@ -54,6 +55,22 @@ import Testing
       """)
     let ended = try end(["query", "library.db", ".import books.csv Book", "--write"], input: "", with: signal)
     #expect(ended.status == 130 && ended.error == "error: stopped; nothing was added\n", "\(ended)")
+  }
+
+  @Test func `a long import shows on a terminal how far it is, and removes the line`() throws {
+    try #require(mkfifo(quire.path("books.csv"), 0o600) == 0)
+    let pipe = open(quire.path("books.csv"), O_RDWR | O_CLOEXEC)
+    let text = "id,title\n" + (1...2500).map { "\($0),a book\n" }.joined()
+    try #require(write(pipe, text, text.utf8.count) == text.utf8.count)
+    let terminal = try PseudoTerminal(columns: 60, rows: 8)
+    let program = try terminal.start(
+      Scratch.binary.path, ["query", "library.db", ".import books.csv Book", "--write"], in: quire.folder,
+      environment: ["TERM": "xterm", "NO_COLOR": "1", "HOME": quire.folder.path, "PATH": "/usr/bin:/bin"])
+    try terminal.wait { $0.lines.last == "  importing  2 000 records read · Ctrl-C stops" }
+    close(pipe)
+    try terminal.wait { $0.lines.last?.hasPrefix("2 500 rows added to Book") == true }
+    #expect(terminal.screen.lines.count { !$0.isEmpty } == 1)
+    #expect(try program.end() == 0)
   }
 
   @Test(arguments: [SIGINT, SIGTERM], ["", "id,title\n1,Eden\n"])

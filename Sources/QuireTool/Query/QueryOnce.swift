@@ -30,7 +30,10 @@ extension QueryRun {
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
     let said = Locked<[String]>([])
     let written = RowCount()
+    let progress = ImportProgress(session, terminal)
+    defer { progress.end() }
     @Sendable func tell(_ reply: Reply, _ rows: RowCount) throws {
+      progress.clear()
       if case .written(_, let count?) = reply { written.add(count) }
       guard answersInJSON, let lines = Self.lines(reply) else { return try self.tell(reply, rows) }
       said.withLock { $0 += lines }

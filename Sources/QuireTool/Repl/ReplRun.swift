@@ -80,7 +80,7 @@ struct ReplClock {
     let elapsed = elapsed
     guard elapsed >= .milliseconds(500) else { return nil }
     let records = session.recordsRead
-    if records > 0 { return "running \(elapsed.spoken) · \(records) records read · Ctrl-C stops and adds none" }
+    if records > 0 { return "running \(elapsed.spoken) · \(records.grouped) records read · Ctrl-C stops" }
     let steps = session.steps
     let count = steps < 1_000_000 ? "\(steps / 1000) k" : "\(steps / 1_000_000) M"
     return "running \(elapsed.spoken) · \(count) steps · Ctrl-C stops"
