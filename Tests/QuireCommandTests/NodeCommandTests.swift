@@ -122,7 +122,12 @@ struct NodeCommandTests {
     try FileManager.default.createDirectory(atPath: quire.path("Migrations"), withIntermediateDirectories: true)
     try quire.write("Migrations/20260101000000_a.sql", "CREATE TABLE a (x);")
     ran = try quire.shell("QUIRE_ETCD=127.0.0.1:1 quire migrate apply a.db --no-backup --wait 1")
-    #expect(ran.status != 0 && ran.error.contains("the log cannot be reached"), "\(ran)")
+    #expect(ran.status == 6 && ran.error.contains("the log cannot be reached"), "\(ran)")
+    #expect(ran.error.contains("QUIRE_ETCD, where etcd is, is 127.0.0.1:1"), "\(ran)")
+    ran = try quire.shell("quire node status a.db --at 127.0.0.1:1 --wait 1 --json")
+    let document = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any]
+    #expect((document?["error"] as? [String: Any])?["status"] as? Int == 6 && document?["log"] is NSNull, "\(ran)")
+    #expect(ran.status == 6 && document?["node"] as? String == "attic" && document?["position"] as? Int == 0, "\(ran)")
     #expect(try quire.shell("sqlite3 a.db .schema").output.contains("TABLE a ") == false)
     ran = try node("check a.db --wait 1")
     #expect(

@@ -1,5 +1,6 @@
 import QuireMigration
 import QuireSQLite
+import QuireShared
 
 /// Errors of migrations, with what only a command knows: the state of the database, and what to type.
 struct MigrateFailure {
@@ -21,11 +22,20 @@ struct MigrateFailure {
     do {
       return try body(&progress)
     } catch {
-      guard let error = error as? MigrationError else { throw error }
+      guard let error = error as? MigrationError else { throw explained(ofLog: error) }
       var failure = self
       failure.progress = progress
       throw failure.explained(error)
     }
+  }
+
+  /// An error of the log of a shared store, with where it was looked for.
+  private func explained(ofLog error: any Error) -> any Error {
+    guard error is SharedStoreError || error is SharedLogError,
+      let told = NodeTarget.explained(error) as? CommandFailure
+    else { return error }
+    let named = target.invocation.environment["QUIRE_ETCD"].map { "is \($0)" } ?? "is not set: 127.0.0.1:2379"
+    return CommandFailure("\(told.description)\nQUIRE_ETCD, where etcd is, \(named)", told.exitStatus)
   }
 
   func explained(_ error: MigrationError) -> any CommandError {

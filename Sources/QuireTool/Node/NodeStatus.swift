@@ -23,27 +23,34 @@ struct NodeStatus {
     if let place, let given = target.invocation["--as"], given != place.name {
       throw SharedStoreError.otherName(path: target.optionalFile ?? "", expected: given, found: place.name)
     }
-    let log: Log
-    do throws(SharedLogError) {
-      log = try read(name)
+    var log: Log?
+    do {
+      let read = try read(name)
+      log = read
+      if let place { try check(place, in: read) }
+      show(place, name, log)
+      return .done
     } catch {
-      if let place { show(place, name, nil) }
+      let error = NodeTarget.explained(error)
+      if place != nil || log != nil { show(place, name, log, failing: error) }
       throw error
     }
-    show(place, name, log)
-    if let place, place.log != log.status.log {
+  }
+
+  /// - Throws: Why the file cannot follow the log.
+  private func check(_ place: NodePlace, in log: Log) throws {
+    if place.log != log.status.log {
       throw SharedStoreError.stopped(.otherLog(log.status.log))
     }
-    if let place, place.position > log.status.last {
+    if place.position > log.status.last {
       throw SharedStoreError.stopped(.forked(at: log.status.last + 1))
     }
-    if let place, place.position == log.status.last, !place.chain.starts(with: log.status.end.mark) {
+    if place.position == log.status.last, !place.chain.starts(with: log.status.end.mark) {
       throw SharedStoreError.stopped(.forked(at: place.position))
     }
-    if let place, place.position < log.status.oldest - 1 {
+    if place.position < log.status.oldest - 1 {
       throw SharedStoreError.stopped(.trimmed(oldest: log.status.oldest))
     }
-    return .done
   }
 
   private func read(_ name: String) throws(SharedLogError) -> Log {
@@ -57,8 +64,8 @@ struct NodeStatus {
       members: log.members(by: end))
   }
 
-  private func show(_ place: NodePlace?, _ name: String, _ log: Log?) {
-    if target.isJSON { return target.terminal.print(document(place, name, log).text) }
+  private func show(_ place: NodePlace?, _ name: String, _ log: Log?, failing error: (any Error)? = nil) {
+    if target.isJSON { return target.terminal.print(document(place, name, log, error).text) }
     if target.isQuiet { return }
     let out = target.terminal.output
     var title = out.styled(name, .bold)
@@ -88,8 +95,9 @@ struct NodeStatus {
     }
   }
 
-  private func document(_ place: NodePlace?, _ name: String, _ log: Log?) -> JSON {
+  private func document(_ place: NodePlace?, _ name: String, _ log: Log?, _ error: (any Error)?) -> JSON {
     var members: [(String, JSON)] = [("v", 1), ("store", .string(name))]
+    if let error, let told = error as? any CommandError { members.append(JSON.member(error, told)) }
     if let place {
       members += [
         ("file", .string(target.optionalFile ?? "")), ("node", .string(place.node)),

@@ -99,31 +99,25 @@ struct NodeTarget {
 
   /// Errors of stores and files, with their exit status.
   static func explaining(_ body: () throws -> ExitStatus) throws -> ExitStatus {
-    do {
-      return try body()
-    } catch let error as SharedStoreError {
-      throw CommandFailure("\(error)", status(error))
-    } catch let error as SharingError {
-      if case .unusableName = error { throw CommandFailure("\(error)", .usage) }
-      throw CommandFailure("\(error)", .refused)
-    } catch let error as SharedLogError {
-      switch error {
-      case .unreachable, .refused: throw CommandFailure("\(error)", .busy)
-      default: break
-      }
-      throw CommandFailure("\(error)")
-    } catch let error as DatabaseError {
-      switch error {
-      case .busy(_, waited: .zero, _):
-        throw CommandFailure(
-          "a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
-      case .busy, .writerBusy: throw CommandFailure("\(error)", .busy)
-      default: throw CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
-      }
-    } catch is CancellationError {
-      throw CommandFailure("stopped. Nothing was changed", .interrupted)
-    } catch let error as SQLiteError where error.primaryCode == 9 {
-      throw CommandFailure("stopped. Nothing was changed", .interrupted)
+    do { return try body() } catch { throw explained(error) }
+  }
+
+  /// An error in a command's words, if it is one of stores or files.
+  static func explained(_ error: any Error) -> any Error {
+    switch error {
+    case let error as SharedStoreError: CommandFailure("\(error)", status(error))
+    case SharingError.unusableName: CommandFailure("\(error)", .usage)
+    case is SharingError: CommandFailure("\(error)", .refused)
+    case SharedLogError.unreachable, SharedLogError.refused: CommandFailure("\(error)", .busy)
+    case is SharedLogError: CommandFailure("\(error)")
+    case DatabaseError.busy(_, waited: .zero, _):
+      CommandFailure("a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
+    case DatabaseError.busy, DatabaseError.writerBusy: CommandFailure("\(error)", .busy)
+    case let error as DatabaseError: CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
+    case is CancellationError: CommandFailure("stopped. Nothing was changed", .interrupted)
+    case let error as SQLiteError where error.primaryCode == 9:
+      CommandFailure("stopped. Nothing was changed", .interrupted)
+    default: error
     }
   }
 

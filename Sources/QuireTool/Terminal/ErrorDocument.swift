@@ -11,11 +11,16 @@ extension JSON {
   ///
   /// - Parameter told: The error in the command's words.
   init(_ error: any Error, _ told: any CommandError) {
+    self = .object([("v", 1), JSON.member(error, told)])
+  }
+
+  /// The error alone, for a document that has an answer, too.
+  static func member(_ error: any Error, _ told: any CommandError) -> (String, JSON) {
     let members: [(String, JSON)] = [
       ("status", .integer(Int(told.exitStatus.rawValue))), ("message", .string(told.description)),
     ]
     let details = (error as? any DetailedError)?.details ?? []
-    self = .object([("v", 1), ("error", .object(members + details))])
+    return ("error", .object(members + details))
   }
 }
 
