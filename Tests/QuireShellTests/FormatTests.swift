@@ -237,6 +237,6 @@ import Testing
     let many =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7000) SELECT i, 'x' AS t FROM n"
     let lines = String(decoding: try await written(.table, many, library), as: UTF8.self).split(separator: "\n")
-    #expect(lines.count == 7002 && lines[0] == "   i  t" && lines[7000] == "7000  x" && lines[7001] == "7000 rows")
+    #expect(lines.count == 7002 && lines[0] == "   i  t" && lines[7000] == "7000  x" && lines[7001] == "7 000 rows")
   }
 }

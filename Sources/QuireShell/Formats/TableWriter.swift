@@ -38,7 +38,7 @@ struct TableWriter: AnswerWriter {
     if isBox, let widths { rule("└", "┴", "┘", widths, &bytes) }
     guard hasHeader else { return }
     let hidden = "\(hiddenCount.grouped) \(hiddenCount == 1 ? "column" : "columns") more (-f line)"
-    let parts = (isBox ? [] : ["\(count) \(count == 1 ? "row" : "rows")"]) + (hiddenCount > 0 ? [hidden] : [])
+    let parts = (isBox ? [] : ["\(count.grouped) \(count == 1 ? "row" : "rows")"]) + (hiddenCount > 0 ? [hidden] : [])
     if !parts.isEmpty { bytes.put(parts.joined(separator: " · ") + "\n") }
   }
 
