@@ -213,7 +213,7 @@ extension MigrationError: CustomStringConvertible {
       \(Self.reason(against: statement))
       """
     case .foreignKeys(let rows, let total, let file, let mismatches):
-      Self.describe(rows, total: total, file: file, mismatches)
+      Self.broken(rows, total: total, file: file, mismatches) + "\nRolled back."
     case .notShareable(let file):
       """
       \(file) has a step in Swift or runs without a transaction, which other machines of a shared store cannot repeat.
@@ -234,7 +234,8 @@ extension MigrationError: CustomStringConvertible {
     }
   }
 
-  private static func describe(
+  /// Which keys point nowhere, without the state of the data.
+  package static func broken(
     _ rows: [ForeignKeyViolation], total: Int, file: String, _ mismatches: [String]
   ) -> String {
     var lines = ["after \(file) \(grouped(total)) foreign key\(total == 1 ? " points" : "s point") nowhere:"]
@@ -244,7 +245,6 @@ extension MigrationError: CustomStringConvertible {
     }
     let shown = rows.count + mismatches.count
     if shown < total { lines.append("    and \(grouped(total - shown)) more") }
-    lines.append("Rolled back.")
     return lines.joined(separator: "\n")
   }
 }

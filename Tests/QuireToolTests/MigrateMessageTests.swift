@@ -143,6 +143,23 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
         """)
   }
 
+  @Test func `keys to a table that is dropped, in a plan`() async throws {
+    await apply()
+    try folder.write("DROP TABLE Author;", as: "20260102000000_drop_author.sql")
+    let (status, text) = await said("plan", folder.database)
+    #expect(status == 1)
+    #expect(
+      text == """
+        error: after M/20260102000000_drop_author.sql 2 foreign keys point nowhere:
+            Book 17 "Solaris" . author_id = 4          the table Author is gone
+            Book 18 "Eden" . author_id = 4          the table Author is gone
+        In the rehearsal on a copy. Nothing was changed.
+        In the same file, drop Book before Author, or rebuild it without the key: migrate new TITLE --rebuild Book
+        writes the rebuild. Then run apply again.
+
+        """)
+  }
+
   @Test func `keys to a table that is dropped`() async throws {
     await apply()
     try folder.write("DROP TABLE Author;", as: "20260102000000_drop_author.sql")

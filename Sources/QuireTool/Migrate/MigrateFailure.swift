@@ -43,6 +43,7 @@ struct MigrateFailure {
       let refusal = Self.refusal(of: name(of: file), losses, target)
       return failed(refusal.description, error, refusal.exitStatus)
     }
+    if isTrial, let text = Self.brokenKeys(error, tried) { return failed(text, error, error.exitStatus) }
     guard let advice = advice(for: error) else { return failed("\(error)", error, error.exitStatus) }
     // Continues the line that describes the state of the data.
     let goesOn =
@@ -154,6 +155,12 @@ struct MigrateFailure {
   }
 
   /// What the file has to do about rows whose keys point nowhere.
+  /// Keys that point nowhere after a migration that was only tried.
+  static func brokenKeys(_ error: MigrationError, _ tried: String) -> String? {
+    guard case .foreignKeys(let rows, let total, let file, let mismatches) = error else { return nil }
+    return "\(MigrationError.broken(rows, total: total, file: file, mismatches))\n\(tried)\n\(mending(rows))"
+  }
+
   private static func mending(_ rows: [ForeignKeyViolation]) -> String {
     if let row = rows.first(where: \.parentIsGone) {
       return """

@@ -54,10 +54,17 @@ struct MigratePlan {
         }
       }
     } catch {
-      guard let error = error as? MigrationError, case .failed(let failure) = error else { throw error }
-      throw MigrateFailed(
-        description: "\(failure)\nIn the rehearsal on a copy. Nothing was changed.", exitStatus: .failure, error: error,
-        progress: MigrateProgress())
+      guard let error = error as? MigrationError else { throw error }
+      let place = "In the rehearsal on a copy. Nothing was changed."
+      let text: String
+      if case .failed(let failure) = error {
+        text = "\(failure)\n\(place)"
+      } else if let broken = MigrateFailure.brokenKeys(error, place) {
+        text = broken
+      } else {
+        throw error
+      }
+      throw MigrateFailed(description: text, exitStatus: .failure, error: error, progress: MigrateProgress())
     }
   }
 
