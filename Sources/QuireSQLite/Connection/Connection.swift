@@ -99,6 +99,7 @@ package import QuireRow
     } catch {
       throw Connection.explain(error, path: path, access, waited: ContinuousClock.now - begun)
     }
+    self.footprint?.isOpen()
   }
 
   /// With the settings of a migration: see ``init(migrating:access:busyTimeout:interruption:beat:)``.
@@ -126,6 +127,7 @@ package import QuireRow
     } catch let error as SQLiteError where error.primaryCode == SQLITE_NOTADB {
       throw DatabaseError.notADatabase(path: name)
     }
+    footprint?.isOpen()
   }
 
   deinit {

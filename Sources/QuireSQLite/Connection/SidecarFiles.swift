@@ -32,11 +32,29 @@ package struct SidecarFiles: Sendable {
   final class Removal {
     private let files: SidecarFiles
     private let mark = ProcessMark()
+    /// Kept back while the file is opened: SQLite makes the log and then needs a descriptor for its index. Where there is none,
+    /// the log could not be removed either, which takes as many, and other threads may take one meanwhile.
+    private let spareDescriptors: Locked<[Int32]>
 
     /// Must be made before the file is opened.
-    init(of path: String) { files = SidecarFiles(of: path) }
+    init(of path: String) {
+      files = SidecarFiles(of: path)
+      let spare = files.isClean ? (0..<2).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) } : []
+      spareDescriptors = Locked(spare.filter { $0 >= 0 })
+    }
 
-    deinit { if !mark.isInherited { files.sweep() } }
+    /// To be called when the file has been opened and read.
+    func isOpen() {
+      spareDescriptors.withLock { spare in
+        for descriptor in spare { close(descriptor) }
+        spare = []
+      }
+    }
+
+    deinit {
+      isOpen()
+      if !mark.isInherited { files.sweep() }
+    }
   }
 
   /// The database for whose log SQLite would take a file of this name; nil if it would not.

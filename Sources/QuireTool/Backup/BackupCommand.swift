@@ -63,13 +63,11 @@ struct BackupRun {
 
   private func copied() throws -> Int {
     let interruption = MigrationInterruption()
-    let footprint = SidecarFiles(of: file)
     let signal = StopSignal([SIGINT, SIGTERM, SIGHUP]) { interruption.stop() }
     let progress = Progress("copying", on: invocation.terminal)
     defer {
       progress.finish()
       signal.cancel()
-      footprint.sweep()
     }
     do {
       let source = try Connection(
