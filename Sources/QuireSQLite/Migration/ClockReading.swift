@@ -1,5 +1,5 @@
 /// A call in a statement whose value is the time at which it runs: `datetime('now')`, `unixepoch()`, `strftime('%s')`.
-/// Others are told by the authorizer, which does not see the arguments of a function.
+/// They are looked for in the text: the authorizer, which refuses `random()`, does not see what a function is called with.
 enum ClockReading {
   private static let functions: Set<String> = [
     "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff",
