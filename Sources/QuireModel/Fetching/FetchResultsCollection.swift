@@ -11,20 +11,17 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
   private let batchSize: Int
   private var batch: (number: Int, models: [T])?
 
-  init(_ identifiers: [PersistentIdentifier], batchSize: Int, in context: ModelContext) {
+  init(_ identifiers: [PersistentIdentifier], batchSize: Int, loaded models: [T]? = nil, in context: ModelContext) {
     self.identifiers = identifiers
+    batch = models.map { (0, $0) }
     self.batchSize = Swift.max(1, batchSize)
     self.context = context
     entity = context.owner.store?.entity(for: T.self)
   }
 
   /// A collection with all objects in one batch.
-  init(_ models: [T], in context: ModelContext) {
-    identifiers = models.map(\.persistentModelID)
-    batchSize = Swift.max(1, models.count)
-    batch = (0, models)
-    self.context = context
-    entity = context.owner.store?.entity(for: T.self)
+  convenience init(_ models: [T], in context: ModelContext) {
+    self.init(models.map(\.persistentModelID), batchSize: models.count, loaded: models, in: context)
   }
 
   public var startIndex: Int { 0 }
@@ -60,27 +57,5 @@ extension ModelContext {
       return FetchResultsCollection(try fetch(descriptor), in: self)
     }
     return FetchResultsCollection(try fetchIdentifiers(descriptor), batchSize: batchSize, in: self)
-  }
-}
-
-extension Fetcher {
-  /// An object for each key, and whether their rows were read; if there is no row, an object that is marked as deleted.
-  func batch<Model: PersistentModel>(of keys: [Int64], _ entity: Entity) -> ([Model], isRead: Bool) {
-    let isRead = load(Model.self, keys: keys, entity)
-    return (keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }, isRead)
-  }
-
-  /// Loads rows for callers that cannot throw.
-  ///
-  /// - Returns: Whether they could be read. If not, the error is noted for each, and thrown by the next save.
-  func load<Model: PersistentModel>(_: Model.Type, keys: [Int64], _ entity: Entity) -> Bool {
-    do {
-      try core.toItsEnd { try loadBatch(Model.self, keys: keys) }
-      return true
-    } catch {
-      deferError(error)
-      for key in keys where registered(entity.index, key) == nil { unread.noteFailedRead(error, entity.index, key) }
-      return false
-    }
   }
 }

@@ -11,4 +11,24 @@ extension Fetcher {
     if let loaded = registered(entity.index, key) { return unsafeDowncast(loaded, to: Model.self) }
     return standIn(Model.self, entity, key)  // the error is recorded
   }
+
+  /// An object for each key, and whether their rows were read; if there is no row, an object that is marked as deleted.
+  func batch<Model: PersistentModel>(of keys: [Int64], _ entity: Entity) -> ([Model], isRead: Bool) {
+    let isRead = load(Model.self, keys: keys, entity)
+    return (keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }, isRead)
+  }
+
+  /// Loads rows for callers that cannot throw.
+  ///
+  /// - Returns: Whether they could be read. If not, the error is noted for each, and thrown by the next save.
+  func load<Model: PersistentModel>(_: Model.Type, keys: [Int64], _ entity: Entity) -> Bool {
+    do {
+      try core.toItsEnd { try loadBatch(Model.self, keys: keys) }
+      return true
+    } catch {
+      deferError(error)
+      for key in keys where registered(entity.index, key) == nil { unread.noteFailedRead(error, entity.index, key) }
+      return false
+    }
+  }
 }
