@@ -31,7 +31,6 @@ import Testing
       try ask(#Predicate { $0.size.unit == nil })
       try ask(#Predicate { $0.spare?.unit == "in" })
       try ask(#Predicate { $0.spare == nil || $0.size.width > 2 })
-      try ask(#Predicate { $0.price > price })
       try ask(#Predicate { $0.price * 2 == price })
       try ask(#Predicate { $0.title.lowercased() == "left" })
       try ask(#Predicate { abs($0.pages) == 30 })

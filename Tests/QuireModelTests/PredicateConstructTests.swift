@@ -68,6 +68,7 @@ import Testing
       try ask(#Predicate { $0.author == nil || $0.author!.name == "Kofi" })
       try ask(#Predicate { $0.added >= day && $0.added < Date(timeIntervalSince1970: 7e7) })
       try ask(#Predicate { $0.pages <= 90 })
+      try ask(#Predicate { $0.price > 1 })
       try ask(#Predicate { $0.title != title && $0.year != 1907 })
       try ask(#Predicate { $0.year == none })
       try ask(#Predicate { $0.year == nil || $0.returned != nil })

@@ -67,6 +67,9 @@ private typealias Rank = PredicateFixture.Rank
       #Predicate { $0.number == number },
       #Predicate { $0.link == link },
       #Predicate { $0.price == price },
+      #Predicate { $0.price > price },
+      #Predicate { $0.price <= price && 0.25 < $0.price },
+      #Predicate { (price...2).contains($0.price) },
       #Predicate<Book> { $0.title == $0.editor.name || $0.pages < ($0.year ?? 0) - 1890 },
     ])
   }
@@ -337,7 +340,6 @@ private typealias Rank = PredicateFixture.Rank
       (#Predicate { $0.coauthors.contains($0.editor) }, "$0.coauthors.contains($0.", "contains(where:)"),
       (#Predicate { book in book.coauthors.contains { $0.name == book.title } }, "$0", "outside it"),
       (#Predicate { $0.coauthors.contains { $0.books.contains { $0.shout == "A" } } }, "$0.", "stored properties"),
-      (#Predicate { $0.price > price }, "> a Decimal", "equality only"),
       (#Predicate { $0.price + price == price }, "+ a Decimal", "before the predicate"),
       (#Predicate { $0.temper < mood }, "< a Mood", "raw values"),
       (#Predicate { $0.rating == nan }, "a Optional<Double>", "can be stored"),

@@ -283,8 +283,7 @@ struct AggregateTracker {
 
   /// The query for a group's next extreme values; nil if the aggregate is not an extreme.
   func extremesQuery(_ aggregate: Aggregate, of name: Value, limit: Int = 1) -> SelectQuery? {
-    guard let column = aggregate.column, aggregate.isExtreme else { return nil }
-    var query = select.extremes(of: column, isGreatest: aggregate.function == .maximum, limit: limit)
+    guard var query = select.extremes(of: aggregate, limit: limit) else { return nil }
     if let group {
       let isInGroup: RowExpression =
         name == .null ? .isNull(.column(group)) : .compare(.equalOrAbsent, .column(group), .literal(name))

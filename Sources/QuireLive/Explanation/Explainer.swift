@@ -217,10 +217,10 @@ struct Explainer {
     let words = tracker.aggregates.map { aggregate in
       switch aggregate.function {
       case .count: "the number of \(aggregate.column.map { "values of \($0)" } ?? "rows")"
-      case .sum: "the sum of \(aggregate.column?.description ?? "")"
-      case .average: "the average of \(aggregate.column?.description ?? "")"
-      case .minimum: "the least \(aggregate.column?.description ?? "")"
-      case .maximum: "the greatest \(aggregate.column?.description ?? "")"
+      case .sum, .decimalSum: "the sum of \(aggregate.column?.description ?? "")"
+      case .average, .decimalAverage: "the average of \(aggregate.column?.description ?? "")"
+      case .minimum, .leastDecimal: "the least \(aggregate.column?.description ?? "")"
+      case .maximum, .greatestDecimal: "the greatest \(aggregate.column?.description ?? "")"
       }
     }
     let of = "\(words.joined(separator: ", ")) of \(tracker.select.table)"

@@ -46,11 +46,12 @@ extension _Quire {
     }
   }
 
-  /// A sum or an average. If there is no such number, the column holds the error's text instead.
+  /// A sum or an average. If there is no such number, the column holds the error's text instead; that of a decimal is text
+  /// too, and no decimal.
   public enum ProjectedTotal<Value: StoredValue>: ProjectedForm {
     public static func read(_ row: inout RowCursor, _ origin: ProjectionOrigin) throws(ValueError) -> Value {
       let column = row.position
-      if case .text(let reason) = row.value(column) {
+      if Value._columnType != .text, case .text(let reason) = row.value(column) {
         row.position += 1
         throw ValueError.notA(type: "\(Value.self)", column: column, found: reason)
       }

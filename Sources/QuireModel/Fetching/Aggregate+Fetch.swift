@@ -12,13 +12,10 @@ extension Fetcher {
     let query = try AggregateQuery([(function, keyPath)], where: predicate, in: store, evaluating: true, asking: core)
     var state = AggregateState(query.aggregates[0])
     var select = query.select
-    if let column = state.aggregate.column {
-      let isExtreme = function == .minimum || function == .maximum
-      if isExtreme {
-        select = select.extremes(of: column, isGreatest: function == .maximum, limit: 1)
-      } else {
-        select.columns = [column]
-      }
+    if let extremes = select.extremes(of: state.aggregate, limit: 1) {
+      select = extremes
+    } else if let column = state.aggregate.column {
+      select.columns = [column]
     }
     try visit(Model.self, query, select) { state.add($0(0)) }
     return state

@@ -129,8 +129,8 @@ extension Fetcher {
   ) throws -> [(First, repeat each Rest)] {
     let resolver = SchemaResolver(try requireStore())
     var query = query
-    var columns = [try resolver.column(first, of: query.entity, isOrdered: false)]
-    for path in repeat each rest { columns.append(try resolver.column(path, of: query.entity, isOrdered: false)) }
+    var columns = [try resolver.column(first, of: query.entity)]
+    for path in repeat each rest { columns.append(try resolver.column(path, of: query.entity)) }
     query.select.columns = columns
     func decode<Source: ColumnSource & ~Copyable>(_ row: borrowing Source, key: Int64?) throws -> (
       First, repeat each Rest

@@ -52,8 +52,9 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
       case .greaterThanOrEqual: .greaterOrEqual
       @unknown default: throw translation.refusal(self, "the comparison is unknown", "Use <, <=, > or >=.")
       }
-    return .expression(
-      .compare(comparison, try translation.expression(of: lhs), try translation.expression(of: rhs)).folded)
+    let type = LHS.Output.self
+    let (a, b) = (try translation.expression(of: lhs), try translation.expression(of: rhs))
+    return .expression(.compare(comparison, Columns.ordered(a, as: type), Columns.ordered(b, as: type)).folded)
   }
   func words(in translation: Translation) -> String {
     let sign =
@@ -137,11 +138,6 @@ extension Translation {
   /// - Throws: If SQLite orders the type's column differently from Swift.
   func requireOrder<E: PredicateExpression>(_ type: Any.Type, in part: E) throws(UntranslatablePredicate) {
     if Columns.ordersAlike(type) { return }
-    if type == Decimal.self {
-      throw refusal(
-        part, "decimals are stored as text, whose order is not theirs",
-        "Compare decimals for equality only, or store a whole number of the smallest unit.")
-    }
     throw refusal(
       part, "SQLite may sort the column of \(type) otherwise than Swift its values",
       "Compare a stored number or text, or make it CaseIterable with cases in the order of their raw values.")

@@ -149,9 +149,15 @@ enum Columns {
     return isStorable(raw(wrapper))
   }
 
-  /// Whether SQLite orders the column as Swift orders the type.
+  /// What SQLite compares and sorts a value of the type by: the value itself, except for decimals, which are text.
+  static func ordered(_ value: RowExpression, as type: Any.Type) -> RowExpression {
+    isDecimal(type) ? RowExpression.decimalOrder(value).folded : value
+  }
+
+  static func isDecimal(_ type: Any.Type) -> Bool { type == Decimal.self || type == Decimal?.self }
+
+  /// Whether SQLite orders the column as Swift orders the type, by what ``ordered(_:as:)`` makes of it.
   static func ordersAlike(_ type: Any.Type) -> Bool {
-    if type == Decimal.self { return false }
     if type == PersistentIdentifier.self { return true }  // of one model, by key
     if type is any StoredValue.Type, !(type is any RawRepresentable.Type) { return true }
     if type is any StringProtocol.Type { return true }

@@ -105,20 +105,21 @@ extension PredicateExpressions.ClosedRange: TranslatableExpression {
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     try translation.requireOrder(Element.Output.self, in: self)
-    let subject = try translation.expression(of: element)
+    let type = Element.Output.self
+    let subject = Columns.ordered(try translation.expression(of: element), as: type)
     var parts: [RowExpression] = []
+    func add(_ comparison: RowExpression.Comparison, _ bound: RowExpression) {
+      parts.append(.compare(comparison, subject, Columns.ordered(bound, as: type)).folded)
+    }
     switch try translation.term(of: range) {
     case .range(let lower, let upper, let isClosed):
-      if let lower { parts.append(.compare(.greaterOrEqual, subject, lower).folded) }
-      if let upper { parts.append(.compare(isClosed ? .lessOrEqual : .less, subject, upper).folded) }
+      if let lower { add(.greaterOrEqual, lower) }
+      if let upper { add(isClosed ? .lessOrEqual : .less, upper) }
     case .captured(let value as any CapturedRange):
       let bounds = value.bounds
-      if let lower = bounds.lower {
-        parts.append(.compare(.greaterOrEqual, subject, .literal(try translation.literal(lower, in: self))).folded)
-      }
+      if let lower = bounds.lower { add(.greaterOrEqual, .literal(try translation.literal(lower, in: self))) }
       if let upper = bounds.upper {
-        let limit = RowExpression.literal(try translation.literal(upper, in: self))
-        parts.append(.compare(bounds.isClosed ? .lessOrEqual : .less, subject, limit).folded)
+        add(bounds.isClosed ? .lessOrEqual : .less, .literal(try translation.literal(upper, in: self)))
       }
     default: throw translation.refusal(self, "the range is of an unknown kind", "Compare with its bounds.")
     }

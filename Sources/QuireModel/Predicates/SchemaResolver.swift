@@ -99,7 +99,8 @@ struct SchemaResolver: PathResolver {
     let isAscending = descriptor.order == .forward
     do {
       let (path, isNullable) = try column(keyPath, entity)
-      return OrderTerm(path, ascending: isAscending, isNullable: isNullable)
+      let value = Columns.ordered(.column(path), as: type(of: keyPath).valueType)
+      return OrderTerm(value, ascending: isAscending, isNullable: isNullable || value != .column(path))
     } catch {
       guard let computed, let value = Self.value(at: keyPath) else { throw error }
       return OrderTerm(.computed(computed.add("\(keyPath)", value)), ascending: isAscending)
@@ -115,7 +116,8 @@ struct SchemaResolver: PathResolver {
     guard Columns.isStorable(type), Columns.ordersAlike(type) else { return nil }
     return { model in
       guard let model = model as? Model else { return .null }
-      return try Translation.unwrapped(model[keyPath: keyPath]).flatMap(Translation.storedValue) ?? .null
+      let value = try Translation.unwrapped(model[keyPath: keyPath]).flatMap(Translation.storedValue) ?? .null
+      return type == Decimal.self ? DecimalOrder.key(of: value) : value
     }
   }
 
@@ -133,12 +135,6 @@ struct SchemaResolver: PathResolver {
       let property = current.properties[index]
       switch property.kind {
       case .value(_, let isOptional, _):
-        let type = type(of: property.keyPath).valueType
-        if type == Decimal.self || type == Decimal?.self {
-          throw ModelError.query(
-            "\(entity.name) cannot be sorted by \(property.name): a Decimal is kept as text, which sorts by its digits. "
-              + "Sort the fetched objects in Swift, or keep an Int of the smallest unit")
-        }
         guard position == steps.count - 1, let column = property.column else { break walk }
         path.column = column
         return (path, isNullable || isOptional)

@@ -24,9 +24,11 @@ package struct AggregateQuery {
     remaining = query.remaining
     select = query.select
     let resolver = SchemaResolver(store)
-    self.group = try group.map { [entity] in try resolver.column($0, of: entity, isOrdered: false) }
+    self.group = try group.map { [entity] in try resolver.column($0, of: entity) }
     aggregates = try terms.map { [entity] function, keyPath in
-      Aggregate(function, of: try keyPath.map { try resolver.column($0, of: entity, isOrdered: function.isOrdered) })
+      guard let keyPath else { return Aggregate(function) }
+      let column = try resolver.column(keyPath, of: entity)
+      return Aggregate(Columns.isDecimal(type(of: keyPath).valueType) ? function.ofDecimals : function, of: column)
     }
   }
 
@@ -36,14 +38,9 @@ package struct AggregateQuery {
   }
 }
 
-extension Aggregate.Function {
-  fileprivate var isOrdered: Bool { self == .minimum || self == .maximum }
-}
-
 extension SchemaResolver {
   /// The column at the end of a key path: a stored property of the model, or of what to-one relationships lead to.
-  package func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of entity: Entity, isOrdered: Bool)
-    throws -> ColumnPath
+  package func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of entity: Entity) throws -> ColumnPath
   {
     let steps = entity.property(at: keyPath) != nil ? [keyPath] : PathTrace.steps(of: keyPath)
     var path = ColumnPath(steps.isEmpty && isKey(keyPath) ? entity.keyColumn : "")
@@ -62,12 +59,6 @@ extension SchemaResolver {
     if path.column.isEmpty {
       throw ModelError.query(
         "\(keyPath) of \(entity.name) is not a stored property, nor a path to one: it has no column")
-    }
-    let type = type(of: keyPath).valueType
-    if isOrdered, type == Decimal.self || type == Decimal?.self {
-      throw ModelError.query(
-        "\(keyPath) of \(entity.name) has no least or greatest value in SQL: a Decimal is kept as text, which sorts by its "
-          + "digits. Keep an Int of the smallest unit")
     }
     return path
   }

@@ -120,7 +120,9 @@ struct FieldResolution {
       throw refusal(field, "\(value.owner).\(related.value.last ?? "") leads to many rows, and a field has one value")
     }
     rows.value = column
-    return .aggregate(related.function, rows)
+    let property = value.entity.property(named: related.value.last ?? "").map { value.entity.properties[$0] }
+    let isOfDecimals = property.map { Columns.isDecimal(type(of: $0.keyPath).valueType) } ?? false
+    return .aggregate(isOfDecimals ? related.function.ofDecimals : related.function, rows)
   }
 }
 

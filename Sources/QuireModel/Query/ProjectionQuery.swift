@@ -71,13 +71,7 @@ package struct ProjectionQuery<Row: Projection> {
       throw ModelError.query(
         "\(definition.name) cannot be sorted by what is not one of its fields: compute it in the projection")
     }
-    let type = type(of: keyPath).valueType
-    if type == Decimal.self || type == Decimal?.self {
-      throw ModelError.query(
-        "\(definition.name) cannot be sorted by \(definition.fields[place].name): a Decimal is kept as text, which sorts "
-          + "by its digits. Keep an Int of the smallest unit")
-    }
-    let value = expressions[place]
+    let value = Columns.ordered(expressions[place], as: type(of: keyPath).valueType)
     if case .countRows = value { return OrderTerm(value, ascending: descriptor.order == .forward, isNullable: false) }
     return OrderTerm(value, ascending: descriptor.order == .forward)
   }

@@ -72,7 +72,12 @@ package struct ResolvedQuery {
     _ descriptor: FetchDescriptor<Model>, sectionBy property: PartialKeyPath<Model>, ascending: Bool, in store: Store
   ) throws {
     try self.init(descriptor, in: store)
-    let column = try SchemaResolver(store).column(property, of: entity, isOrdered: true)
+    if Columns.isDecimal(type(of: property).valueType) {
+      throw ModelError.query(
+        "\(entity.name) cannot be in sections by \(property): a Decimal is kept as text, which sorts by its digits. Keep an "
+          + "Int of the smallest unit")
+    }
+    let column = try SchemaResolver(store).column(property, of: entity)
     if select.order.isEmpty { select.order = [OrderTerm(.column(ColumnPath(select.key)), isNullable: false)] }
     select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
   }

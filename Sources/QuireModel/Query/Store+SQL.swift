@@ -41,7 +41,7 @@ extension Store: SQLModels {
   ) throws -> SQLText {
     var query = try ResolvedQuery(model, where: predicate, sortBy: sortBy, limit: limit, offset: 0, in: self)
     if let property {
-      query.select.columns = [try SchemaResolver(self).column(property, of: query.entity, isOrdered: false)]
+      query.select.columns = [try SchemaResolver(self).column(property, of: query.entity)]
     }
     let sql = try query.select.statement()
     return SQLText("(\(sql.text))", sql.bindings)

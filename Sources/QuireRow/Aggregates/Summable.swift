@@ -1,8 +1,9 @@
 public import Foundation
 
-/// A property type that can be summed: whole numbers as `Int`, reals as `Double`, optionals as their payload.
+/// A property type that can be summed: whole numbers as `Int`, reals as `Double`, decimals as `Decimal`, optionals as their
+/// payload.
 public protocol Summable: StoredValue {
-  /// The type of a sum: `Int` or `Double`.
+  /// The type of a sum: `Int`, `Double` or `Decimal`.
   associatedtype Total: Equatable & Sendable
   /// The sum of the values.
   ///
@@ -40,6 +41,16 @@ extension BinaryFloatingPoint where Self: Summable {
 extension Double: Summable {}
 extension Float: Summable {}
 extension CGFloat: Summable {}
+
+extension Decimal: Summable {
+  /// The sum of the values.
+  public static func _total(_ state: _Quire.AggregateState) throws -> Decimal {
+    guard let total = DecimalForm.value(of: try state.decimalSum()) else {
+      throw AggregateError.tooManyDigits(column: state.aggregate.column?.description ?? "")
+    }
+    return total
+  }
+}
 
 extension Optional: Summable where Wrapped: Summable {
   /// The sum of the values.

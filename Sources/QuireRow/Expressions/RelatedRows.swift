@@ -109,6 +109,10 @@ extension ExpressionWriter {
     case .average: try related(rows, "quire_average(", ")")
     case .minimum: try related(rows, "min(", ")")
     case .maximum: try related(rows, "max(", ")")
+    case .decimalSum: try related(rows, "quire_decimal_sum(", ")")
+    case .decimalAverage: try related(rows, "quire_decimal_average(", ")")
+    case .leastDecimal: try related(rows, "quire_decimal_min(", ")")
+    case .greatestDecimal: try related(rows, "quire_decimal_max(", ")")
     }
   }
 

@@ -77,6 +77,7 @@ extension RowExpression {
       if a == .null || b == .null { return .null }
       let bytes = a.bytes + b.bytes
       return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .malformedText(Data(bytes))
+    case .decimalOrder(let operand): return DecimalOrder.key(of: value(operand))
     case .lowercased(let operand):
       switch value(operand) {
       case .null: return .null

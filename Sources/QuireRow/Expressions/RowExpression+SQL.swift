@@ -148,6 +148,10 @@ struct ExpressionWriter {
       sql.text += "lower("
       try value(operand)
       sql.text += ")"
+    case .decimalOrder(let operand):
+      sql.text += "quire_decimal_order("
+      try value(operand)
+      sql.text += ")"
     case .computed(let value): throw .computed(value.words)
     case .written(let pieces, let operands):
       for (place, piece) in pieces.enumerated() {

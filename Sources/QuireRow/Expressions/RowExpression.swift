@@ -13,6 +13,7 @@
 /// | `containsFolded` | NULL | `localizedStandardContains`, folding A–Z and a–z alone: see ``ASCIICaseFolding`` |
 /// | `count` | NULL | of text: Unicode scalars before the first NUL character; of a blob: bytes |
 /// | `lowercased` | NULL | A–Z alone: see ``ASCIICaseFolding`` |
+/// | `decimalOrder` | NULL | what orders decimals that are kept as text: see ``DecimalOrder`` |
 /// | `joined` | NULL | `+` of texts |
 /// | `arithmetic` | NULL | division by zero is NULL; an integer result beyond 64 bits becomes a real |
 /// | `exists`, `countRows`, `aggregate` | 0 or none: NULL references nothing | questions about the rows of a to-many: see ``needsRows`` |
@@ -47,6 +48,8 @@ package indirect enum RowExpression: Hashable, Sendable {
   case aggregate(Aggregate.Function, RelatedRows)
   /// Maps the letters A to Z to a to z: SQLite's `lower`, see ``ASCIICaseFolding``.
   case lowercased(RowExpression)
+  /// The key of a decimal by which it is compared and sorted: see ``DecimalOrder``.
+  case decimalOrder(RowExpression)
   /// One text after the other.
   case joined(RowExpression, RowExpression)
   /// A value that only Swift can compute, from the row's object: it has no SQL, and ``necessary`` narrows the rows.
@@ -123,7 +126,8 @@ extension RowExpression {
   var isCondition: Bool {
     switch self {
     case .literal(1), .literal(0), .literal(.null), .and, .or, .not, .compare, .isNull, .oneOf, .text, .exists: true
-    case .column, .literal, .count, .arithmetic, .joined, .countRows, .aggregate, .written, .lowercased, .computed:
+    case .column, .literal, .count, .arithmetic, .joined, .countRows, .aggregate, .written, .lowercased, .decimalOrder,
+      .computed:
       false
     case .conditional(_, let a, let b), .coalesce(let a, let b): a.isCondition && b.isCondition
     }
@@ -159,7 +163,7 @@ extension RowExpression {
     switch self {
     case .column, .literal, .exists, .countRows, .aggregate, .computed: []
     case .and(let operands), .or(let operands), .written(_, let operands): operands
-    case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a), .lowercased(let a): [a]
+    case .not(let a), .isNull(let a), .oneOf(let a, _), .count(let a), .lowercased(let a), .decimalOrder(let a): [a]
     case .compare(_, let a, let b), .text(_, let a, let b), .coalesce(let a, let b), .arithmetic(_, let a, let b),
       .joined(let a, let b):
       [a, b]
@@ -175,7 +179,7 @@ extension RowExpression {
     switch self {
     case .column, .isNull, .exists, .countRows, .aggregate, .written, .computed: return false
     case .literal(let value): return value == .null
-    case .not(let a), .count(let a), .lowercased(let a): return a.isNull(where: absent)
+    case .not(let a), .count(let a), .lowercased(let a), .decimalOrder(let a): return a.isNull(where: absent)
     case .oneOf(let a, let values): return !values.isEmpty && a.isNull(where: absent)
     case .and(let operands), .or(let operands):
       return !operands.isEmpty && operands.allSatisfy { $0.isNull(where: absent) }

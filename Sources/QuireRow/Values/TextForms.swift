@@ -40,7 +40,7 @@ extension URL: StoredValue {
 
 /// Plain digits, `-12.5`: no exponent, no trailing zeros, so that equal numbers are equal text.
 ///
-/// Exact for every `Decimal`. Text order is not number order: predicates compare decimals for equality only.
+/// Exact for every `Decimal`. Text order is not number order: see ``DecimalOrder``.
 extension Decimal: StoredValue {
   public static var _columnType: _Quire.ColumnType { .text }
 
@@ -48,11 +48,9 @@ extension Decimal: StoredValue {
     throws(ValueError) -> Decimal
   {
     let text = try source.text(index)
-    // `Decimal(string:)` reads "12abc" as 12 and rounds a 39th digit: writing the value must give the text that was
-    // read.
-    guard let plain = DecimalForm.plain(text), let value = Decimal(string: plain), !value.isNaN,
-      DecimalForm.text(of: value) == plain
-    else { throw ValueError.notA(type: "Decimal", column: index, found: String(text.prefix(60))) }
+    guard let value = DecimalForm.value(of: text) else {
+      throw ValueError.notA(type: "Decimal", column: index, found: String(text.prefix(60)))
+    }
     return value
   }
 
@@ -62,7 +60,18 @@ extension Decimal: StoredValue {
   }
 }
 
-private enum DecimalForm {
+enum DecimalForm {
+  /// Nil for what is not exactly a `Decimal`.
+  ///
+  /// `Decimal(string:)` reads "12abc" as 12 and rounds a 39th digit: writing the value must give the text that was read.
+  static func value(of text: String) -> Decimal? {
+    guard let plain = plain(text), let value = Decimal(string: plain), !value.isNaN, self.text(of: value) == plain
+    else {
+      return nil
+    }
+    return value
+  }
+
   static func text(of value: Decimal) -> String { plain(value.description) ?? value.description }
 
   /// Removes leading and trailing zeros; nil if there is more than a sign, digits and a point.

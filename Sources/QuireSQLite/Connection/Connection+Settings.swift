@@ -10,8 +10,10 @@ extension Connection {
     for (option, value) in Connection.switches { try set(option, value) }
     if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     if options.isTemporary { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
-    let code = quire_totals_install(handle)
-    if code != SQLITE_OK { throw error(code, sql: nil) }
+    for install in [quire_totals_install, quire_decimals_install, quire_decimal_totals_install] {
+      let code = install(handle)
+      if code != SQLITE_OK { throw error(code, sql: nil) }
+    }
     // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
