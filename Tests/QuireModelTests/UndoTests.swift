@@ -126,6 +126,30 @@ import Testing
     #expect(repeated?.description.hasPrefix("Writer \(key) is there again: ") == true)
   }
 
+  @Test func `a value that others have made what it should become is one that they have changed`() throws {
+    let eden = try context.volume("Eden")
+    eden.price += 1
+    try context.save()
+    try context.undo()
+    try store.execute("UPDATE volume SET price = price + 1 WHERE title = 'Eden'")
+    let counted = #expect(throws: ModelError.self) { try context.redo() }
+    #expect(counted?.description.contains(" has been changed since (price): ") == true)
+    #expect(eden.price == 1 && undo.canRedo)
+    try store.execute("UPDATE volume SET price = price - 1 WHERE title = 'Eden'")
+    try context.redo()
+    #expect(eden.price == 1)
+    // A part of a group that others have undone does not let the rest be undone alone.
+    let capek = Writer(name: "Capek")
+    context.insert(capek)
+    eden.price += 1
+    try context.save()
+    let key = capek.persistentModelID.rowKey ?? 0
+    try store.execute("DELETE FROM writer WHERE id = \(key)")
+    let gone = #expect(throws: ModelError.self) { try context.undo() }
+    #expect(gone?.description.hasPrefix("Writer \(key) has been deleted since: ") == true)
+    #expect(eden.price == 2 && undo.canUndo)
+  }
+
   @Test func `in a transaction nothing is taken back, and what can be stays so`() throws {
     let eden = try context.volume("Eden")
     eden.price = 1

@@ -12,9 +12,9 @@ import QuireSQLite
 /// A group is one commit of the context: a save, an autosave, or a deletion by predicate, including changes by triggers
 /// and cascades. Undoing it restores the values that it changed, deletes the rows that it inserted and inserts those that
 /// it deleted. Values that others have set since in other columns stay. If a value is no longer as the group left it, or
-/// an inserted row as a whole, undoing changes nothing and throws an error that names the row. The group stays the next
-/// one to be undone: ``removeAllActions()`` gives it up, and those before it. Once a manager is set, it keeps the
-/// context's commits in memory.
+/// an inserted row as a whole, undoing changes nothing and throws an error that names the row, also where another writer
+/// has written what it would write. The group stays the next one to be undone: ``removeAllActions()`` gives it up, and
+/// those before it. Once a manager is set, it keeps the context's commits in memory.
 public final class UndoManager {
   /// The highest number of groups; 0 means no limit.
   public var levelsOfUndo = 0 { didSet { trim() } }
@@ -94,7 +94,7 @@ public final class UndoManager {
     defer { self.direction = .forward }
     try owner.saver.takeBack(group)
     if self.direction == .forward { return }
-    // Nothing was left to write: another writer has done the same.
+    // Nothing was written: triggers have kept the rows as they are.
     if direction == .undoing { undoable.removeLast() } else { redoable.removeLast() }
   }
 

@@ -59,11 +59,13 @@ package struct ChangeWriter {
     for (step, added) in zip(steps, added) { if let new = step.new { try insert(new, added, step) } }
   }
 
-  /// With triggers and foreign keys' actions on, of which some may have been done already: what is already as it should
-  /// become is passed over. Of a row that stays, only the values that the change had changed count and are written: others
-  /// may have been set since. Rows that come or change are written before others go, with foreign keys checked by the
-  /// commit.
+  /// With triggers and foreign keys' actions on: what these have done to a row that should become so is passed over. Of a
+  /// row that stays, only the values that the change had changed count and are written: others may have been set since.
+  /// Rows that come or change are written before others go, with foreign keys checked by the commit.
   package func merge() throws {
+    // Before the first write, all has to be as the changes found it, also if another has made it what it should become:
+    // of two who counted one up, that would lose one.
+    for step in steps { try requireAsFound(step) }
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     for step in steps {
       guard let new = step.new, let work = try work(of: step) else { continue }
@@ -81,6 +83,21 @@ package struct ChangeWriter {
     case update([Int])
   }
 
+  private func requireAsFound(_ step: Step) throws {
+    let found = try row(step)
+    if let old = step.old, let new = step.new, let found {
+      return try require(step.form.places.filter { old[$0] != new[$0] }, of: step, in: found, as: old)
+    }
+    if found != step.old { throw Obstacle.row(step.key, of: step.form.table, expected: step.old, found: found) }
+  }
+
+  private func require(_ places: [Int], of step: Step, in found: [Value], as old: [Value]) throws {
+    if places.allSatisfy({ found[$0] == old[$0] }) { return }
+    var expected = found
+    for place in places { expected[place] = old[place] }
+    throw Obstacle.row(step.key, of: step.form.table, expected: expected, found: found)
+  }
+
   /// What is left to do with the row; nil if it is already as it should become.
   private func work(of step: Step) throws -> Work? {
     let found = try row(step)
@@ -91,11 +108,7 @@ package struct ChangeWriter {
       return found == nil ? .insert : .delete
     }
     let places = step.form.places.filter { old[$0] != new[$0] && found[$0] != new[$0] }
-    if places.contains(where: { found[$0] != old[$0] }) {
-      var expected = found
-      for place in places { expected[place] = old[place] }
-      throw Obstacle.row(step.key, of: step.form.table, expected: expected, found: found)
-    }
+    try require(places, of: step, in: found, as: old)
     return places.isEmpty ? nil : .update(places)
   }
 
