@@ -248,6 +248,7 @@ package final class Editing: ContextPart {
     step.lists = try committedLists()
     if !step.lists.isEmpty { step.left = names(of: pending.inserted.compactMap { $0 }) }
     forgetPending()
+    core.unfitRead = nil  // nothing is left that follows from it
     for (model, mask) in models {
       model._quireState.dirty = 0
       guard let entity = entity(of: model), let row = rows[entity.index]?[model._quireRowState.key] else { continue }

@@ -26,6 +26,8 @@ import Synchronization
   /// Unsaved edits, insertions and deletions.
   @exclusivity(unchecked) var pending: PendingChanges
   @exclusivity(unchecked) var deferredErrors = DeferredErrors()
+  /// A read that could not throw and failed because another program has migrated the file, and what no longer fits.
+  @exclusivity(unchecked) var unfitRead: (error: any Error, misfit: SchemaError)?
   /// The number of reads from the database, for tests.
   package let queriesRun = Count()
   /// How many calls are under way whose reads nothing ends: see ``toItsEnd(_:)``.

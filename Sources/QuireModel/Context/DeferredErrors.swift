@@ -5,6 +5,7 @@ struct DeferredErrors {
   private(set) var errors: [any Error] = []
   /// How many callers that can throw are running: what is deferred meanwhile, they throw.
   private var throwing = 0
+  var isThrowing: Bool { throwing > 0 }
 
   /// - Returns: Whether nothing will throw it.
   mutating func add(_ error: any Error) -> Bool {
@@ -40,6 +41,33 @@ extension ContextCore {
     if !isThrown, !isOver, let store {
       store.warnings.emit(StoreWarning(.loading, "\(error)"))
     }
+  }
+
+  /// Keeps the error of a read that cannot throw, such as that of a relationship. If the file no longer fits, a block or
+  /// a save that comes after it throws: it would write what follows from a value that was not read.
+  func deferReadError(_ error: any Error) {
+    guard !deferredErrors.isThrowing, let store, let misfit = store.database.explaining(error) as? SchemaError else {
+      return deferError(error)
+    }
+    let isKnown = unfitRead != nil || saver.open != nil || following.standsStill
+    unfitRead = (error, misfit)
+    if isKnown { _ = deferredErrors.add(misfit) } else { deferError(misfit) }
+  }
+
+  /// Runs a block; what it returns or throws does not count if it comes of a read that failed because the file does not
+  /// fit.
+  func fitting<Result>(_ block: () throws -> Result) throws -> Result {
+    let result = Swift.Result { try block() }
+    try requireFittingReads()
+    return try result.get()
+  }
+
+  /// - Throws: That the file does not fit, if a read has failed because of it and it still does not.
+  func requireFittingReads() throws {
+    guard let unfit = unfitRead else { return }
+    if following.standsStill { throw unfit.misfit }
+    if let misfit = store?.database.explaining(unfit.error) as? SchemaError { throw misfit }
+    unfitRead = nil
   }
 
   func drainDeferredErrors() -> [any Error] { deferredErrors.drain() }

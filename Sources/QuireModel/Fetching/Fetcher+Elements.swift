@@ -26,7 +26,7 @@ extension Fetcher {
       try core.toItsEnd { try loadBatch(Model.self, keys: keys) }
       return true
     } catch {
-      deferError(error)
+      core.deferReadError(error)
       for key in keys where registered(entity.index, key) == nil { unread.noteFailedRead(error, entity.index, key) }
       return false
     }

@@ -164,7 +164,7 @@ package final class Fetcher: ContextPart {
     do {
       return try core.toItsEnd { try atNewest ? lookUpAtNewest(entity, key: key) : lookUp(entity, key: key) }
     } catch {
-      deferError(error)
+      core.deferReadError(error)
       return nil
     }
   }

@@ -234,7 +234,7 @@ package final class RelationshipLoader: ContextPart {
       if case ModelError.undecodable(_, let key?, _, _) = error, let refusal = error as? ModelError {
         core.fetcher.unread.note(refusal, entity.index, key)
       }
-      deferError(error)
+      core.deferReadError(error)
       return nil
     }
   }
@@ -296,7 +296,7 @@ package final class RelationshipLoader: ContextPart {
     do {
       return try readToItsEnd(body)
     } catch {
-      deferError(error)
+      core.deferReadError(error)
       return nil
     }
   }

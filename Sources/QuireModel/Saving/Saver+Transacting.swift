@@ -72,7 +72,7 @@ extension Saver {
       return try transact(outdated: restore) { open, _ in
         opened = open
         checkpoint = PendingCheckpoint(core)
-        let result = try block()
+        let result = try core.fitting(block)
         try save(in: open)
         isWhole = true
         return result
@@ -95,7 +95,7 @@ extension Saver {
     let mark = open.mark
     do {
       return try open.transaction.savepoint {
-        let result = try block()
+        let result = try core.fitting(block)
         try save(in: open)
         return result
       }

@@ -147,6 +147,7 @@ package final class Saver: ContextPart {
 
   /// What a save refuses whatever is committed.
   func checkObjects() throws {
+    try core.requireFittingReads()
     if !pending.deferredErrors.isEmpty {
       let places = pending.deferredErrors
       pending.deferredErrors.removeAll()

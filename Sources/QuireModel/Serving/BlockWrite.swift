@@ -72,7 +72,7 @@ extension Saver {
     let open = OpenTransaction(transaction, on: transaction.connection)
     self.open = open
     defer { self.open = nil }
-    try block()
+    try core.fitting(block)
     try save(in: open)
   }
 }

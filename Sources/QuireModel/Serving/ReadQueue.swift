@@ -73,7 +73,7 @@ final class BlockRead: QueuedRead {
       defer { context.owner.close() }
       try context.owner.position.read { connection in
         try block.limit.limiting(connection) {
-          try block.run(context)
+          try context.owner.fitting { try block.run(context) }
           try context.owner.checkNothingWritten()
         }
       }
