@@ -127,6 +127,26 @@ import Testing
       (
         [writer.replacing("name TEXT", with: "name STRING"), volume, contributors],
         "writer.name is STRING, Writer.name needs TEXT: SQLite stores text there that looks like a number as a number"
+          + "; a type with a raw value fits if it accepts no number"
+      ),
+      // As Django and SQLAlchemy link rows.
+      (
+        [
+          writer, volume,
+          "CREATE TABLE shop_links (id INTEGER PRIMARY KEY, volume_id BIGINT REFERENCES volume(id), "
+            + "writer_id BIGINT REFERENCES writer(id), UNIQUE (volume_id, writer_id))",
+        ],
+        "table volume_contributors is missing: the file has shop_links, which links the two. Declare a model for its rows "
+          + "with @Model(table: \"shop_links\"), or make it volume_contributors by a migration"
+      ),
+      // It has something to say of its own.
+      (
+        [
+          writer, volume,
+          "CREATE TABLE loan (id INTEGER PRIMARY KEY, volume_id BIGINT REFERENCES volume(id), "
+            + "writer_id BIGINT REFERENCES writer(id), due DATE)",
+        ],
+        "table volume_contributors is missing"
       ),
     ] as [([String], String)])
   func `what differs is one sentence, and the file is as it was`(statements: [String], sentence: String) throws {

@@ -42,7 +42,14 @@ package struct SchemaCheck {
     for join in joins {
       let columns = try columns(of: join.name, in: connection)
       if columns.isEmpty {
-        result.append(Difference("table \(join.name) is missing", try target.table(join)))
+        if let other = try likelyTable(for: join, in: connection) {
+          result.append(
+            Difference(
+              "table \(join.name) is missing: the file has \(other), which links the two. Declare a model for its rows with "
+                + "@Model(table: \"\(other)\"), or make it \(join.name) by a migration"))
+        } else {
+          result.append(Difference("table \(join.name) is missing", try target.table(join)))
+        }
         continue
       }
       if let found = try otherSpelling(of: join.name, in: connection) {
@@ -163,6 +170,22 @@ package struct SchemaCheck {
     return found.count == 1 ? found[0].name : nil
   }
 
+  /// A table that links the two models' rows under another name: apart from a key of its own, it has only a foreign key to
+  /// each of them.
+  private func likelyTable(for join: JoinTable, in connection: Connection) throws -> String? {
+    let ends = [join.first, join.second].map { SQLName.folded(entities[$0.entity].table) }.sorted()
+    let others = Set(entities.map { SQLName($0.table) } + joins.map { SQLName($0.name) })
+    let reader = SchemaReader(connection)
+    let found = try reader.tables().filter { table in
+      guard table.kind == .table, !others.contains(SQLName(table.name)) else { return false }
+      let keys = try reader.foreignKeys(of: table.name)
+      guard keys.map({ SQLName.folded($0.parent) }).sorted() == ends else { return false }
+      let columns = Set(keys.flatMap(\.columns).map { SQLName($0) })
+      return try reader.columns(of: table.name).allSatisfy { $0.keyPlace > 0 || columns.contains(SQLName($0.name)) }
+    }
+    return found.count == 1 ? found[0].name : nil
+  }
+
   /// The same for a column that no property names: `AuthorId` for `author_id`.
   private func likelyColumn(
     for property: Property, _ columns: [SQLName: SchemaReader.Column], except known: Set<SQLName>
@@ -241,7 +264,8 @@ package struct SchemaCheck {
     let affinity = Affinity(declared: column.type)
     let needs = "\(place) is \(column.type), \(owner) needs \(type.rawValue)"
     if affinity == .numeric, type == .text, property.mayLookLikeNumbers {
-      result.append(Difference("\(needs): SQLite stores text there that looks like a number as a number"))
+      let advice = property.isDecimal ? "; a Double fits" : "; a type with a raw value fits if it accepts no number"
+      result.append(Difference("\(needs): SQLite stores text there that looks like a number as a number\(advice)"))
     } else if !affinity.fits(type) {
       result.append(Difference(needs))
     }
@@ -299,11 +323,38 @@ private enum Affinity {
 }
 
 extension Property {
+  fileprivate var isDecimal: Bool { valueType == Decimal.self }
+
   /// Whether its text may be that of a number, as `12` may be a name. Dates, identifiers and addresses are not, nor is JSON.
-  fileprivate var mayLookLikeNumbers: Bool {
+  fileprivate var mayLookLikeNumbers: Bool { Self.mayLookLikeNumbers(valueType) }
+
+  /// Without optionals.
+  private var valueType: Any.Type {
     var type: Any.Type = type(of: keyPath).valueType
     while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
-    let others: [Any.Type] = [Date.self, UUID.self, URL.self]
-    return (type is any StoredValue.Type || type is any RawRepresentable.Type) && !others.contains { $0 == type }
+    return type
   }
+
+  private static func mayLookLikeNumbers(_ type: Any.Type) -> Bool {
+    let others: [Any.Type] = [Date.self, UUID.self, URL.self]
+    if others.contains(where: { $0 == type }) { return false }
+    if let type = type as? any RawRepresentable.Type { return acceptsNumbers(type) }
+    return type is any StoredValue.Type
+  }
+
+  /// Whether one of many numbers is a raw value of the type. A type that reads `2026-11-20` or the names of its cases
+  /// accepts none.
+  private static func acceptsNumbers<T: RawRepresentable>(_ type: T.Type) -> Bool {
+    guard T.RawValue.self == String.self else { return mayLookLikeNumbers(T.RawValue.self) }
+    return numbers.contains { number in (number as? T.RawValue).flatMap(T.init(rawValue:)) != nil }
+  }
+
+  private static let numbers: [String] =
+    (0..<100).flatMap { ["\($0)", $0 < 10 ? "0\($0)" : "-\($0)"] }
+    + [
+      "007", "2026", "0930", "093000", "202611", "20261120", "20261120101530", "1732097730", "1732097730123",
+      "+493012345",
+      "1.5", "-0.5", ".5", "10.15", "10.1530", "20.11", "1e5", "1E-5", "1732097730.25", " 7", "7 ",
+      "12345678901234567890123456789012",
+    ]
 }

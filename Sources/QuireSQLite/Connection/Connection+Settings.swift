@@ -16,6 +16,7 @@ extension Connection {
     }
     // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
+    if !options.trustsSchema, SQLiteFunctions.refusesJSON, needsJSON { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     if access != .readOnly {
       // The way to a write-ahead log syncs four times.
       if options.isTemporary { try execute("PRAGMA synchronous = OFF") }
@@ -31,6 +32,19 @@ extension Connection {
     if options.role == .reader { try set("query_only", "ON", reads: "1") }
     if options.role != .free { installAuthorizer() }
     cache.removeAll()
+  }
+
+  /// Whether the file uses JSON functions in its tables or indexes, and has no views and no triggers but those of change logs
+  /// and shared stores. All that its schema can call then are functions, and a connection has only SQLite's own and ours.
+  private var needsJSON: Bool {
+    guard (try? set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)) != nil else { return false }
+    defer { try? set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0) }
+    // A schema that cannot be read is reported by the first statement.
+    guard let objects = try? SchemaReader(self).objects() else { return false }
+    return objects.contains { $0.sql.map { $0.lowercased().contains("json") || $0.contains("->") } == true }
+      && objects.allSatisfy { object in
+        ![.trigger, .view].contains(object.kind) || ChangeLog.isTrigger(object.name) || NodeTables.isGuard(object)
+      }
   }
 
   /// The journal mode is kept, and foreign keys are off until they are switched on.

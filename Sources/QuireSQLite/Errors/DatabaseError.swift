@@ -136,7 +136,8 @@ extension DatabaseError {
     case 10: self = .inputOutput(path: path, code: error.code, reason: FileObstacle.failing(error))
     // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):
-      self = .unreadable(path: path, reason: error.message)
+      let isUnsafe = error.message.contains(" - unsafe use of ")
+      self = .unreadable(path: path, reason: error.message + (isUnsafe ? ". \(SQLiteError.trusting)" : ""))
     case 11, 26:
       if !error.isCorrupt { return nil }
       self = .corrupt(path: path, sql: error.sql)

@@ -99,12 +99,14 @@ extension SQLiteError: CustomStringConvertible {
     if let nearName { whole += ". Did you mean \(nearName)?" }
     if isIndexMismatch { return "\(whole). \(Self.indexMismatch): \(Self.rebuilding)" }
     // What SQLite calls unsafe is a trigger or a view that uses a virtual table or a function.
-    return message.hasPrefix("unsafe use of")
-      ? "\(whole). Set trustsSchema in the configuration if the file's triggers and views are yours" : whole
+    return message.hasPrefix("unsafe use of") ? "\(whole). \(Self.trusting)" : whole
   }
 }
 
 extension SQLiteError {
+  /// What makes SQLite run what it calls unsafe.
+  static let trusting = "Set trustsSchema in the configuration if the file's tables, triggers and views are yours"
+
   /// What SQLite calls a malformed disk image, if ``isIndexMismatch``.
   package static let indexMismatch = "a full-text index or an R-tree does not match its rows; the file is not damaged"
   /// What mends it.
