@@ -98,6 +98,47 @@ private struct Mark: RawRepresentable, StoredValue, Codable { var rawValue = "00
     #expect(try reader.value("SELECT count(*) FROM product") == 3)
   }
 
+  /// As a deploy of Django does that adds a JSONField.
+  @Test(arguments: [
+    ["CREATE TABLE note (id INTEGER PRIMARY KEY, data text CHECK (json_valid(data)))"],
+    ["ALTER TABLE product ADD COLUMN data text CHECK (json_valid(data) OR data IS NULL)"],
+  ])
+  func `a program that has the file open follows another one that adds a table with JSON functions`(
+    statements: [String]
+  ) throws {
+    let maker = try make(Self.product)
+    let store = try ModelContainer(for: Product.self, url: file.url)
+    let context = ModelContext(store)
+    context.insert(Product(nil))
+    try context.save()
+    for sql in statements { try maker.execute(sql) }
+    try maker.execute("INSERT INTO product (state, price) VALUES ('live', 2)")
+    #expect(try context.fetch(FetchDescriptor<Product>()).map(\.price).sorted() == [1.5, 2])
+    context.insert(Product(nil))
+    try context.save()
+    #expect(try store.value("SELECT count(*) FROM product") == 3)
+  }
+
+  @Test func `where it has triggers too, the error says what to set, and does not speak of damage`() throws {
+    let maker = try make(Self.product, "CREATE TRIGGER told AFTER INSERT ON product BEGIN SELECT 1; END")
+    let store = try ModelContainer(for: Product.self, url: file.url)
+    let context = ModelContext(store)
+    try maker.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, data text CHECK (json_valid(data)))")
+    for _ in 0..<2 {
+      context.insert(Product(nil))
+      do {
+        try context.save()
+      } catch {
+        #expect("\(error)".contains("Set trustsSchema in the configuration") && !"\(error)".contains("damaged"))
+        context.rollback()
+      }
+    }
+    try maker.execute("DROP TABLE note")
+    context.insert(Product(nil))
+    try context.save()
+    #expect(try context.fetchCount(FetchDescriptor<Product>()) >= 1)
+  }
+
   @Test func `one with views of its own opens where its schema is trusted, and else the error says so`() throws {
     _ = try make(
       Self.product, "CREATE TABLE note (id INTEGER PRIMARY KEY, data text CHECK (json_valid(data)))",

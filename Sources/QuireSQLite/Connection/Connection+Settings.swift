@@ -47,6 +47,16 @@ extension Connection {
       }
   }
 
+  /// Whether to try again, because another program has added a table that calls JSON functions: this connection admits them
+  /// from now on, if it may.
+  func looksAgain(after code: Int32) -> Bool {
+    guard code & 0xff == SQLITE_CORRUPT, !options.trustsSchema, SQLiteFunctions.refusesJSON,
+      error(code, sql: nil).isUnsafeSchema
+    else { return false }
+    if privileged({ needsJSON }) { try? set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
+    return true
+  }
+
   /// The journal mode is kept, and foreign keys are off until they are switched on.
   ///
   /// The schema is trusted, because migrations change it: otherwise SQLite 3.40 refuses an index on `json_extract(…)`,

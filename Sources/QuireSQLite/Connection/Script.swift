@@ -9,7 +9,7 @@ package struct Script {
   private let quoted: [UInt8]?
   private let hasNul: Bool
   /// The number of bytes already read.
-  package private(set) var position = 0
+  package fileprivate(set) var position = 0
 
   package init(_ sql: String, takesQuotedStrings: Bool = false) {
     self.sql = sql
@@ -63,6 +63,7 @@ package struct Script {
 extension Connection {
   /// The next statement of a script, nil at its end; white space and comments are skipped.
   package func next(of script: inout Script) throws(SQLiteError) -> Statement? {
+    var isFirst = true
     while true {
       let begin = script.position
       effects = []
@@ -70,6 +71,11 @@ extension Connection {
       refusal = nil
       guard let prepared = try script.prepare(flags: SQLITE_PREPARE_PERSISTENT, on: handle) else { return nil }
       guard prepared.code == SQLITE_OK else {
+        if isFirst, looksAgain(after: prepared.code) {
+          isFirst = false
+          script.position = begin
+          continue
+        }
         let error = error(prepared.code, sql: script.sql, begin: begin)
         throw guardian?.statementFailed(error) ?? error
       }

@@ -63,7 +63,7 @@ extension Statement {
     let code = sqlite3_step(pointer)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
-    throw failed(code)
+    return try stepAgain(after: code)
   }
 
   /// Ends the current run. Bindings are kept, as in SQLite.
@@ -146,7 +146,7 @@ extension Statement {
       let code = sqlite3_step(pointer)
       if code == SQLITE_ROW { return true }
       if code == SQLITE_DONE { return false }
-      throw failed(code)
+      return try stepAgain(after: code)
     }
     guardian.schemaWillChange(effects, altering: alteredTables)
     let code = sqlite3_step(pointer)
@@ -154,6 +154,15 @@ extension Statement {
     guardian.schemaDidChange()
     if let failure { throw failure }
     return code == SQLITE_ROW
+  }
+
+  /// Steps once more if another program has changed the schema so that this may help; else throws the error.
+  @usableFromInline @inline(never) func stepAgain(after code: Int32) throws(SQLiteError) -> Bool {
+    guard let connection, connection.looksAgain(after: code) else { throw failed(code) }
+    sqlite3_reset(pointer)
+    let code = sqlite3_step(pointer)
+    if code == SQLITE_ROW || code == SQLITE_DONE { return code == SQLITE_ROW }
+    throw failed(code)
   }
 
   /// Makes the error, resets the statement, and lets the connection check the state of the transaction.

@@ -136,8 +136,8 @@ extension DatabaseError {
     case 10: self = .inputOutput(path: path, code: error.code, reason: FileObstacle.failing(error))
     // The pages are intact, and SQLite names the definition that it cannot read.
     case 11 where error.message.hasPrefix("malformed database schema"):
-      let isUnsafe = error.message.contains(" - unsafe use of ")
-      self = .unreadable(path: path, reason: error.message + (isUnsafe ? ". \(SQLiteError.trusting)" : ""))
+      let advice = error.isUnsafeSchema ? ". \(SQLiteError.trusting)" : ""
+      self = .unreadable(path: path, reason: error.message + advice)
     case 11, 26:
       if !error.isCorrupt { return nil }
       self = .corrupt(path: path, sql: error.sql)

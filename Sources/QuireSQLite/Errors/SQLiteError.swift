@@ -59,7 +59,14 @@ extension SQLiteError {
   /// A CHECK constraint failed.
   package var isCheck: Bool { code == 275 }
   /// The file is damaged or is not a database.
-  package var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT && !isIndexMismatch || primaryCode == SQLITE_NOTADB }
+  package var isCorrupt: Bool {
+    primaryCode == SQLITE_CORRUPT && !isIndexMismatch && !isUnsafeSchema || primaryCode == SQLITE_NOTADB
+  }
+  /// A table of the file calls a function that SQLite calls unsafe, so that it reads none of the tables. The file is whole.
+  package var isUnsafeSchema: Bool {
+    primaryCode == SQLITE_CORRUPT && message.hasPrefix("malformed database schema")
+      && message.contains(" - unsafe use of ")
+  }
   /// A full-text index or an R-tree does not match the rows that it was made of. The pages of the file are intact, and
   /// the statement has changed nothing.
   package var isIndexMismatch: Bool { code == SQLITE_CORRUPT | 1 << 8 }  // SQLITE_CORRUPT_VTAB
@@ -99,7 +106,7 @@ extension SQLiteError: CustomStringConvertible {
     if let nearName { whole += ". Did you mean \(nearName)?" }
     if isIndexMismatch { return "\(whole). \(Self.indexMismatch): \(Self.rebuilding)" }
     // What SQLite calls unsafe is a trigger or a view that uses a virtual table or a function.
-    return message.hasPrefix("unsafe use of") ? "\(whole). \(Self.trusting)" : whole
+    return message.hasPrefix("unsafe use of") || isUnsafeSchema ? "\(whole). \(Self.trusting)" : whole
   }
 }
 
