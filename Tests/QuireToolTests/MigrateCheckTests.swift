@@ -109,7 +109,9 @@ import Testing
     let drift = await migrate("check")
     #expect(
       drift.status == 8
-        && drift.output.contains("M008  library.db is not as its migrations made it: + index by_hand ON a(b)"))
+        && drift.output.contains("M008  library.db is not as its migrations made it: + index by_hand ON a(b)")
+        && drift.output.contains("becomes a file:  quire migrate new TITLE --from db")
+        && !drift.output.contains("-- migrate: allow"))
     try execute("DROP INDEX by_hand")
     try folder.write("CREATE UNIQUE INDEX u ON a(b);\n-- migrate: undo\n", as: "20260103000000_u.sql")
     let duplicates = await migrate("check")

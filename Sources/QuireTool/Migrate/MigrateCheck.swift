@@ -65,7 +65,14 @@ struct MigrateCheck {
     if !findings.isEmpty { terminal.print() }
     let waiting = pending > 0 ? " · \(pending) pending" : ""
     terminal.print("\(counted(files, "file")) checked · \(grave == 0 ? "nothing found" : "\(grave) found")\(waiting)")
-    if grave > 0 { terminal.print("What is meant is said in the file:  -- migrate: allow CODE and the reason") }
+    // No file can allow what another program has done to the database.
+    let foreign = findings.count { $0.code == .otherSchema && $0.file == nil }
+    if grave > foreign { terminal.print("What is meant is said in the file:  -- migrate: allow CODE and the reason") }
+    if foreign > 0 {
+      let database = target.optionalDatabase.map { " -d " + shellQuoted($0) } ?? ""
+      let line = target.pasteable("new TITLE --from db", database: false) + database
+      terminal.print("What another program has changed becomes a file:  \(line)      then record it as applied")
+    }
   }
 }
 
