@@ -73,7 +73,7 @@ private struct Mark: RawRepresentable, StoredValue, Codable { var rawValue = "00
       ])
   }
 
-  /// SQLite 3.38 to 3.40 reads no table of a file that calls a JSON function in one, unless the schema is trusted.
+  /// SQLite 3.40 reads no table of a file that calls a JSON function in one, unless the schema is trusted.
   @Test(arguments: [
     "CREATE TABLE note (id INTEGER PRIMARY KEY, data text CHECK (JSON_VALID(data) OR data IS NULL))",
     "CREATE TABLE note (id INTEGER PRIMARY KEY, data text, kind text AS (data ->> '$.kind'))",

@@ -5,7 +5,7 @@ package enum SQLiteFunctions {
   /// Read at first use: there are hundreds.
   package static let names = names("SELECT name FROM pragma_function_list")
 
-  /// Whether this SQLite (3.38 to 3.40) counts its JSON functions among those that a file of unknown origin may not call:
+  /// Whether this SQLite counts, as 3.40 does, its JSON functions among those that a file of unknown origin may not call:
   /// it cannot read any table of a file that has one in a check, an index or a generated column.
   static let refusesJSON = !names(
     "SELECT name FROM pragma_function_list WHERE name = 'json_valid' AND NOT flags & \(SQLITE_INNOCUOUS)"
