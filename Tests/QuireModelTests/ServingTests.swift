@@ -143,6 +143,39 @@ import Testing
     #expect(order.withLock { $0 } == Array(0..<20))
   }
 
+  @Test func `a transaction whose objects are observed keeps its place among the writes`() async throws {
+    let store = try Self.store()
+    try store.execute("INSERT INTO volume (title, price, is_in) VALUES ('Eden', 0, 1)")
+    let gate = try await Gate(store)
+    func raise() -> Task<Void, any Error> {
+      Task { try await store.write { _ = try $0.execute("UPDATE volume SET price = price + 1") } }
+    }
+    var others = [raise()]
+    await Self.waiting(1, in: store)
+    let (found, finding) = AsyncStream<Result<Double, any Error>>.makeStream()
+    Thread.detachNewThread {
+      finding.yield(
+        Result {
+          let context = ModelContext(store, isolation: nil)
+          let eden = try context.volume("Eden")
+          withObservationTracking {
+            _ = eden.price
+          } onChange: {
+          }
+          return try context.transaction { eden.price }
+        })
+    }
+    await Self.waiting(2, in: store)
+    for number in 3...12 {
+      others.append(raise())
+      await Self.waiting(number, in: store)
+    }
+    try await gate.open()
+    // What came before it is one of the eleven.
+    #expect(try await found.first { _ in true }?.get() == 1)
+    for other in others { try await other.value }
+  }
+
   @Test func `a write that is cancelled or late while it waits is never run`() async throws {
     let store = try Self.store()
     let gate = try await Gate(store)

@@ -6,7 +6,10 @@ import QuireSQLite
 extension Saver {
   /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified
   /// of first, which must not happen under the lock.
-  private struct MovedOn: Error {}
+  private struct MovedOn: ReturningWrite {
+    /// So that writes of this process that came later do not go before. Other processes do, so not for ever.
+    let keepsPlace: Bool
+  }
 
   /// Runs the body with the write lock held, the file's too, and the context at the newest commit.
   ///
@@ -25,14 +28,18 @@ extension Saver {
     try awaitSaveUnderWay(store)
     try core.following.hold()
     defer { store.database.leavePlace() }
+    var turns = 0
     while true {
+      turns += 1
       try core.following.catchUp(toWrite: true)
       do {
         let result = try store.database.transact(
           origin: .context(core.number), author: author, leaving: BeforeObserver.isAny ? nil : position, waits: waits
         ) { transaction in
           let connection = transaction.connection
-          guard try core.following.catchUpUnnotified(store, on: connection) else { throw MovedOn() }
+          guard try core.following.catchUpUnnotified(store, on: connection) else {
+            throw MovedOn(keepsPlace: turns <= 3)
+          }
           let open = OpenTransaction(transaction, on: connection)
           self.open = open
           return try body(open, store)

@@ -37,7 +37,7 @@ extension Database {
   ///   - isTrial: Whether the body always throws, and nothing is to be committed.
   /// - Throws: ``OutdatedTransaction`` if the file is shared and the body is to be run again; never for a trial. The calling
   ///   thread has kept its place then, since it was this write that waited for the node's turn: call ``leavePlace()`` in the
-  ///   end.
+  ///   end. The same holds for another ``ReturningWrite`` that the body throws.
   @discardableResult package func transact<T>(
     origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, waits: Bool = true,
     isTrial: Bool = false,
@@ -50,9 +50,9 @@ extension Database {
     } catch {
       throw waits && error.isOthersWrite && Task.isCancelled ? CancellationError() : error
     }
-    var isOutdated = false
+    var isNext = false
     defer {
-      if isOutdated { lock.keepPlace() } else { unlock() }
+      if isNext { lock.keepPlace() } else { unlock() }
     }
     events.emit(since: asked) { .waitedForWriteLock($0) }
     let (writer, validators) = try begin(waiting: waits ? .task : .none)
@@ -66,7 +66,7 @@ extension Database {
       takeBack(writer)
       if isTrial { throw explained(error) }
       let settled = settled(error)
-      isOutdated = settled is OutdatedTransaction
+      isNext = (settled as? any ReturningWrite)?.keepsPlace == true
       throw settled
     }
     let (committing, changes) = (events.now, writer.capture.eventCount)

@@ -40,8 +40,15 @@ package struct GatedWrite: Sendable {
 
 /// A write that was made on rows that are not the newest, and was rolled back. The file has the newest now: the write is to
 /// be run again.
-package struct OutdatedTransaction: Error {
+package struct OutdatedTransaction: ReturningWrite {
   package init() {}
+  package var keepsPlace: Bool { true }
+}
+
+/// A write that has been rolled back and is made again at once, by the same thread.
+package protocol ReturningWrite: Error {
+  /// Whether those that wait in this process go on waiting, so that it is the next.
+  var keepsPlace: Bool { get }
 }
 
 /// An error that says how the rows are, so that it may not hold for the newest rows: a value that is not unique, a row that
