@@ -33,12 +33,12 @@ struct DeferredErrors {
 }
 
 extension ContextCore {
-  /// Keeps an error that nothing can throw, and warns of it.
-  package func deferError(_ error: any Error) {
+  /// Keeps an error that nothing can throw, and warns of it unless it is known.
+  package func deferError(_ error: any Error, isKnown: Bool = false) {
     let isThrown = !deferredErrors.add(error)
     // What ends a statement in a block of the store's makes the block throw, too.
     let isOver = following.standsStill && (error as? SQLiteError)?.isInterrupted == true
-    if !isThrown, !isOver, let store {
+    if !isThrown, !isOver, !isKnown, let store {
       store.warnings.emit(StoreWarning(.loading, "\(error)"))
     }
   }
@@ -51,7 +51,7 @@ extension ContextCore {
     }
     let isKnown = unfitRead != nil || saver.open != nil || following.standsStill
     unfitRead = (error, misfit)
-    if isKnown { _ = deferredErrors.add(misfit) } else { deferError(misfit) }
+    deferError(misfit, isKnown: isKnown)
   }
 
   /// Runs a block; what it returns or throws does not count if it comes of a read that failed because the file does not

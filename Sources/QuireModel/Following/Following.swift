@@ -14,7 +14,8 @@ package final class Following: ContextPart {
   var hasTurns = false
   /// Whether it follows commits, and `position` keeps its snapshot; see ``hold()``.
   private(set) var isHolding = false
-  /// Tables that could not be compared when last tried, such as one that was renamed: with another schema they may be again.
+  /// Tables and lists that could not be compared when last tried, as of a table that was renamed: with another schema they may
+  /// be again.
   var uncompared: Set<String> = []
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false

@@ -19,25 +19,35 @@ extension Following {
         try compareRows(of: entity, on: connection, into: step)
         uncompared.remove(entity.table)
       } catch {
-        uncompared.insert(entity.table)
-        deferError(error)
+        notCompared(entity.table, error)
       }
     }
     for entity in store.entities {
       for (index, property) in entity.properties.enumerated() {
         guard let side = property.toMany else { continue }
         let target = store.entities[side.target].table
+        let source: String
         switch side.via {
-        case .foreignKey: if !isUnknown(target) { continue }
-        case .join(let join, _): if !isUnknown(join.name), !isUnknown(target) { continue }
+        case .foreignKey:
+          if !isUnknown(target) { continue }
+          source = "\(entity.table).\(property.name)"
+        case .join(let join, _):
+          if !isUnknown(join.name), !isUnknown(target) { continue }
+          source = join.name
         }
         do {
           try compareLists(of: entity, index, side, store, on: connection, into: step)
+          uncompared.remove(source)
         } catch {
-          deferError(error)
+          notCompared(source, error)
         }
       }
     }
+  }
+
+  /// Warns once, until it can be compared again: others may commit many times before that.
+  private func notCompared(_ source: String, _ error: any Error) {
+    core.deferError(error, isKnown: !uncompared.insert(source).inserted)
   }
 
   private func compareRows(of entity: Entity, on connection: Connection, into step: Transition) throws {
