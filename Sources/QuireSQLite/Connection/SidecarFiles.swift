@@ -32,8 +32,8 @@ package struct SidecarFiles: Sendable {
   final class Removal {
     private let files: SidecarFiles
     private let mark = ProcessMark()
-    /// Kept back while the file is opened: SQLite makes the log and then needs a descriptor for its index. Where there is none,
-    /// the log could not be removed either, which takes as many, and other threads may take one meanwhile.
+    /// Two descriptors that are closed before the files are removed, because removing them needs two. SQLite makes the log
+    /// first and then opens its index: if that takes the last descriptor, or there is none for it, the log would stay.
     private let spareDescriptors: Locked<[Int32]>
 
     /// Must be made before the file is opened.
