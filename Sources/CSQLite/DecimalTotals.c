@@ -1,4 +1,4 @@
-#include "CSQLite.h"
+#include "Functions.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +115,8 @@ static void finish_average(sqlite3_context *context) {
   sqlite3_result_double(context, is_negative ? -result : result);
 }
 
-int quire_decimal_totals_install(sqlite3 *db) {
-  // Not for views and triggers: a file must make sense to every other tool.
-  int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-  int code = sqlite3_create_function_v2(db, "quire_decimal_sum", 1, flags, 0, 0, step, finish_sum, 0);
-  if (code != SQLITE_OK) return code;
-  return sqlite3_create_function_v2(db, "quire_decimal_average", 1, flags, 0, 0, step, finish_average, 0);
-}
+const quire_function quire_decimal_totals[] = {
+  {"quire_decimal_sum", 0, step, finish_sum},
+  {"quire_decimal_average", 0, step, finish_average},
+  {0, 0, 0, 0},
+};

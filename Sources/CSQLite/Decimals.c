@@ -1,4 +1,4 @@
-#include "CSQLite.h"
+#include "Functions.h"
 #include <string.h>
 
 // Decimals that are kept as text, in their order, as SQL functions: `DecimalOrder` of QuireRow is the same in Swift, where
@@ -97,12 +97,9 @@ static void finish(sqlite3_context *context) {
   sqlite3_value_free(extreme->value);
 }
 
-int quire_decimals_install(sqlite3 *db) {
-  // Not for views and triggers: a file must make sense to every other tool.
-  int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-  int code = sqlite3_create_function_v2(db, "quire_decimal_order", 1, flags, 0, order_key, 0, 0, 0);
-  if (code != SQLITE_OK) return code;
-  code = sqlite3_create_function_v2(db, "quire_decimal_min", 1, flags, 0, 0, keep_least, finish, 0);
-  if (code != SQLITE_OK) return code;
-  return sqlite3_create_function_v2(db, "quire_decimal_max", 1, flags, 0, 0, keep_greatest, finish, 0);
-}
+const quire_function quire_decimals[] = {
+  {"quire_decimal_order", order_key, 0, 0},
+  {"quire_decimal_min", 0, keep_least, finish},
+  {"quire_decimal_max", 0, keep_greatest, finish},
+  {0, 0, 0, 0},
+};

@@ -40,16 +40,15 @@ void quire_file_closed(uint64_t device, uint64_t inode);
 /// Whether the process of which this one was forked had connections to the file then.
 int quire_file_is_inherited(uint64_t device, uint64_t inode);
 
-/// Adds the aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing: exact, rounded once. NULL is
-/// skipped; where there is no such number the value is TEXT that says why. Not for views and triggers.
-int quire_totals_install(sqlite3 *db);
-
-/// Adds functions for decimals as text, to which anything else is NULL: `quire_decimal_order(x)`, a blob in whose order the
-/// numbers are, and the aggregates `quire_decimal_min(x)` and `quire_decimal_max(x)`. Not for views and triggers.
-int quire_decimals_install(sqlite3 *db);
-
-/// As `quire_totals_install`, of decimals as text: the aggregates `quire_decimal_sum(x)`, TEXT, and `quire_decimal_average(x)`.
-int quire_decimal_totals_install(sqlite3 *db);
+/// Adds functions of our own. Not for views and triggers: a file must make sense to every other tool.
+///
+/// The aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing, are exact, rounded once. NULL is
+/// skipped; where there is no such number the value is TEXT that says why. `quire_decimal_sum(x)`, TEXT, and
+/// `quire_decimal_average(x)` are the same of decimals as text.
+///
+/// For decimals as text, to which anything else is NULL: `quire_decimal_order(x)`, a blob in whose order the numbers are, and
+/// the aggregates `quire_decimal_min(x)` and `quire_decimal_max(x)`.
+int quire_functions_install(sqlite3 *db);
 
 /// Whether what is at the path is mounted there by itself; 0 where the system does not say so.
 int quire_is_mounted(const char *path);

@@ -4,12 +4,15 @@ import QuireSQLite
 /// How everything that a context writes becomes a commit: the write lock first, then a look at what others have
 /// committed, then the body, COMMIT, and the step to what was written.
 extension Saver {
-  /// Ends a transaction that has written nothing: others have committed what observers of this context must be notified
-  /// of first, which must not happen under the lock.
+  /// Leaves a transaction that has written nothing: others have committed what observers of this context must be notified
+  /// of first, and what these write must not wait for this thread.
   private struct MovedOn: ReturningWrite {
-    /// So that writes of this process that came later do not go before. Other processes do, so not for ever.
-    let keepsPlace: Bool
+    let keeps: KeptPlace
   }
+
+  /// How often others of this process alone wait for observers. After that, other processes do as well: they could write without
+  /// pause.
+  private static let turnsWithoutFile = 3
 
   /// Runs the body with the write lock held, the file's too, and the context at the newest commit.
   ///
@@ -38,7 +41,7 @@ extension Saver {
         ) { transaction in
           let connection = transaction.connection
           guard try core.following.catchUpUnnotified(store, on: connection) else {
-            throw MovedOn(keepsPlace: turns <= 3)
+            throw MovedOn(keeps: turns < Self.turnsWithoutFile ? .place : .transaction)
           }
           let open = OpenTransaction(transaction, on: connection)
           self.open = open

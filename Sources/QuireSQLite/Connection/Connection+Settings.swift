@@ -10,13 +10,10 @@ extension Connection {
     for (option, value) in Connection.switches { try set(option, value) }
     if options.trustsSchema { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     if options.isTemporary { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
-    for install in [quire_totals_install, quire_decimals_install, quire_decimal_totals_install] {
-      let code = install(handle)
-      if code != SQLITE_OK { throw error(code, sql: nil) }
-    }
+    let code = quire_functions_install(handle)
+    if code != SQLITE_OK { throw error(code, sql: nil) }
     // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
-    if !options.trustsSchema, SQLiteFunctions.refusesJSON, needsJSON { try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) }
     if access != .readOnly {
       // The way to a write-ahead log syncs four times.
       if options.isTemporary { try execute("PRAGMA synchronous = OFF") }
@@ -47,8 +44,8 @@ extension Connection {
       }
   }
 
-  /// Whether to try again, because another program has added a table that calls JSON functions: this connection admits them
-  /// from now on, if it may.
+  /// Whether to try again, because the file has a table that calls JSON functions: this connection admits them from now on, if
+  /// it may.
   func looksAgain(after code: Int32) -> Bool {
     guard code & 0xff == SQLITE_CORRUPT, !options.trustsSchema, SQLiteFunctions.refusesJSON,
       error(code, sql: nil).isUnsafeSchema

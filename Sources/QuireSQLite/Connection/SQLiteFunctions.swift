@@ -20,8 +20,7 @@ package enum SQLiteFunctions {
       sqlite3_close_v2(handle)
     }
     guard sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
-      let handle, quire_totals_install(handle) == SQLITE_OK, quire_decimals_install(handle) == SQLITE_OK,
-      quire_decimal_totals_install(handle) == SQLITE_OK,
+      let handle, quire_functions_install(handle) == SQLITE_OK,
       sqlite3_prepare_v2(handle, query, -1, &statement, nil) == SQLITE_OK
     else { return [] }
     while sqlite3_step(statement) == SQLITE_ROW {

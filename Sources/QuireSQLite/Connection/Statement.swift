@@ -156,7 +156,7 @@ extension Statement {
     return code == SQLITE_ROW
   }
 
-  /// Steps once more if another program has changed the schema so that this may help; else throws the error.
+  /// Steps once more if the schema is such that this may help; else throws the error.
   @usableFromInline @inline(never) func stepAgain(after code: Int32) throws(SQLiteError) -> Bool {
     guard let connection, connection.looksAgain(after: code) else { throw failed(code) }
     sqlite3_reset(pointer)

@@ -55,7 +55,7 @@ extension Database {
       if isNext { lock.keepPlace() } else { unlock() }
     }
     events.emit(since: asked) { .waitedForWriteLock($0) }
-    let (writer, validators) = try begin(waiting: waits ? .task : .none)
+    let (writer, validators) = try kept.take().map { ($0, self.validators.all) } ?? begin(waiting: waits ? .task : .none)
     let result: T
     var folded: [TableChanges]?
     do {
@@ -63,10 +63,14 @@ extension Database {
       folded = try finish(writer, from: 0, validators, origin, author, number: clock.number + 1)
       if writer.isNew() { try gate?.pass([(0..<writer.capture.eventCount, author)], writer) { Task.isCancelled } }
     } catch {
+      if !isTrial, (error as? any ReturningWrite)?.keeps == .transaction {
+        (kept, isNext) = (writer, true)
+        throw error
+      }
       takeBack(writer)
       if isTrial { throw explained(error) }
       let settled = settled(error)
-      isNext = (settled as? any ReturningWrite)?.keepsPlace == true
+      isNext = settled is any ReturningWrite
       throw settled
     }
     let (committing, changes) = (events.now, writer.capture.eventCount)
@@ -234,7 +238,7 @@ extension Database {
   /// For a context that left the commit before its own only after that write: its snapshot kept the log from starting
   /// over, so the checkpoint waited for it. If a write is under way, the next one does it.
   package func checkpointIfDue() {
-    guard awaitsCheckpoint.load(ordering: .relaxed), (try? lock.lock(timeout: .zero)) != nil else { return }
+    guard awaitsCheckpoint.load(ordering: .relaxed), (try? takeLock(timeout: .zero)) != nil else { return }
     defer { unlock() }
     if let writer { checkpointIfDue(writer) }
   }

@@ -33,6 +33,9 @@ package final class Database: Sendable {
   /// What every transaction has to pass before its COMMIT, if the file is shared with other machines.
   // Touched only by the thread that holds `lock`, as the three above.
   nonisolated(unsafe) var gate: Gate?
+  /// The writer, in a transaction that waits for its thread: see ``KeptPlace``.
+  // Touched only by the thread that holds `lock` or has kept its place for it.
+  nonisolated(unsafe) var kept: Writer?
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   let awaitsCheckpoint = Atomic(false)
   package let closed = ClosedFlag()
@@ -87,7 +90,7 @@ package final class Database: Sendable {
     }
     identity = configuration.location == .temporary ? nil : FileIdentity(of: path, hasLog: writer != nil)
     readers.expect(identity)
-    if let identity { OpenWriteLocks.add(lock, of: identity) }
+    if let identity { OpenWriteLocks.add(lock, of: identity) { [weak self] in self?.endKept() } }
     if identity != nil { try startFollowing() }
     try startLog()
   }
@@ -176,7 +179,7 @@ package final class Database: Sendable {
   /// - Parameter first: Run when nothing can prevent it any longer.
   package func close(_ first: () -> Void = {}) throws {
     if closed.isInherited { return }
-    try lock.lock(timeout: configuration.writeTimeout)
+    try takeLock(timeout: configuration.writeTimeout)
     defer { unlock() }
     first()
     shut()

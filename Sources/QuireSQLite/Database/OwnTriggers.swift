@@ -58,7 +58,7 @@ extension Database {
   package func keepTriggers(
     areNeeded: Bool, _ make: @escaping @Sendable (Connection) throws -> [String]
   ) throws(DatabaseError) {
-    try lock.lock(timeout: configuration.writeTimeout)
+    try takeLock(timeout: configuration.writeTimeout)
     defer { unlock() }
     guard let writer else { return }
     writer.ownTriggers = OwnTriggers(for: areNeeded ? nil : writer.schemaVersion, make)

@@ -52,7 +52,20 @@ extension Database {
   /// Hands the write lock on if the calling thread has kept its place for a write that is to be run again, and has not run it:
   /// see ``transact(origin:author:leaving:waits:isTrial:_:committed:)``.
   package func leavePlace() {
+    endKept()
     if let next = lock.leavePlace() { start(next) }
+  }
+
+  /// Takes the write lock for anything but a write that is made again.
+  func takeLock(timeout: Duration) throws(DatabaseError) {
+    endKept()
+    try lock.lock(timeout: timeout)
+  }
+
+  /// Ends the transaction that the calling thread has kept for a write that is to be made again, if there is one; it still is the
+  /// next write of this process.
+  func endKept() {
+    if lock.isKept, let writer = kept.take() { takeBack(writer) }
   }
 
   /// Runs a write, which has the lock, and those behind it.

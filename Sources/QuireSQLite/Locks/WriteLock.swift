@@ -6,13 +6,13 @@ internal import Synchronization
 /// Threads that block and queued writes, for which no thread waits, stand in one queue. Unlocking hands the lock
 /// to the first of them. It belongs to the thread that took it, which it knows again: a write inside a write is not
 /// taken for one that waits. The waiting of threads is bounded.
-// @unchecked: `isHeld`, `waiting` and `awaited` are touched only under `mutex`, which is initialized once and made to be shared.
+// @unchecked: `isHeld` and `waiting` are touched only under `mutex`, which is initialized once and made to be shared.
 final class WriteLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var isHeld = false
   private var waiting: [Waiting] = []
   /// The thread that kept its place; 0 if none did.
-  private var awaited: UInt = 0
+  private let awaited = Atomic<UInt>(0)
   private let owner = Atomic<UInt>(0)
 
   private enum Waiting {
@@ -56,8 +56,8 @@ final class WriteLock: @unchecked Sendable {
   func lock(timeout: Duration) throws(DatabaseError) {
     if isMine { throw .nestedWrite }
     let isMine = withMutex {
-      if awaited == Self.thread {
-        awaited = 0
+      if isKept {
+        awaited.store(0, ordering: .relaxed)
         return true
       }
       if !isHeld {
@@ -154,18 +154,19 @@ final class WriteLock: @unchecked Sendable {
   /// wait. It must call ``leavePlace()`` in the end, whether it came back or not.
   func keepPlace() {
     owner.store(0, ordering: .relaxed)
-    withMutex { awaited = Self.thread }
+    awaited.store(Self.thread, ordering: .relaxed)
   }
+
+  /// Whether the calling thread has kept its place and not come back.
+  var isKept: Bool { awaited.load(ordering: .relaxed) == Self.thread }
 
   /// Hands the lock on if the calling thread has kept its place and not come back.
   ///
   /// - Returns: as ``unlock()``.
   func leavePlace() -> (any QueuedWrite)? {
-    let isKept = withMutex {
-      defer { if awaited == Self.thread { awaited = 0 } }
-      return awaited == Self.thread
-    }
-    return isKept ? unlock() : nil
+    guard isKept else { return nil }
+    awaited.store(0, ordering: .relaxed)
+    return unlock()
   }
 
   private static var thread: UInt {

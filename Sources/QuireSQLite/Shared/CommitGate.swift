@@ -42,13 +42,20 @@ package struct GatedWrite: Sendable {
 /// be run again.
 package struct OutdatedTransaction: ReturningWrite {
   package init() {}
-  package var keepsPlace: Bool { true }
+  package var keeps: KeptPlace { .place }
 }
 
-/// A write that has been rolled back and is made again at once, by the same thread.
+/// A write that has written nothing, or has been rolled back, and is made again at once by the same thread.
 package protocol ReturningWrite: Error {
-  /// Whether those that wait in this process go on waiting, so that it is the next.
-  var keepsPlace: Bool { get }
+  var keeps: KeptPlace { get }
+}
+
+/// What a thread keeps until it makes its write again.
+package enum KeptPlace {
+  /// Its place: those that wait in this process go on waiting.
+  case place
+  /// The transaction too, in which nothing was written: other processes wait as well.
+  case transaction
 }
 
 /// An error that says how the rows are, so that it may not hold for the newest rows: a value that is not unique, a row that
@@ -138,14 +145,14 @@ extension SharedWriteError: CustomStringConvertible {
 extension Database {
   /// From now on every transaction has to pass the gate before it is committed.
   package func install(_ decider: any CommitGate) throws {
-    try lock.lock(timeout: configuration.writeTimeout)
+    try takeLock(timeout: configuration.writeTimeout)
     defer { unlock() }
     gate = try Gate(decider, self, try readyWriter())
   }
 
   /// Runs the body with the write lock, so that it can repeat what other nodes have committed.
   package func replaying<T>(_ body: (Replayer) throws -> T) throws -> T {
-    try lock.lock(timeout: configuration.writeTimeout)
+    try takeLock(timeout: configuration.writeTimeout)
     defer { unlock() }
     _ = try readyWriter()
     guard let gate else { throw DatabaseError.closed(path: path) }
