@@ -55,7 +55,8 @@ extension Database {
       if isNext { lock.keepPlace() } else { unlock() }
     }
     events.emit(since: asked) { .waitedForWriteLock($0) }
-    let (writer, validators) = try kept.take().map { ($0, self.validators.all) } ?? begin(waiting: waits ? .task : .none)
+    let (writer, validators) =
+      try kept.take().map { ($0, self.validators.all) } ?? begin(waiting: waits ? .task : .none)
     let result: T
     var folded: [TableChanges]?
     do {
