@@ -4,7 +4,7 @@ import Quire
 // A program that uses Quire, as a process of its own: `OtherWriter FILE` runs the statements of standard input, those from
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
 // `OtherWriter FILE read` only reads the file: it prints the tickets' texts, and again after each line of standard input.
-// `delete KEY` deletes one. `transfer COUNT transaction` and `transfer COUNT refuse` move amounts between accounts.
+// `delete KEY` deletes one. `transfer COUNT WAY` moves amounts between accounts: see Transfers.swift.
 // `work` and `follow` are in Work.swift, `fork` is in Fork.swift.
 
 @Model final class Ticket {
@@ -74,8 +74,8 @@ while let line = readLine() {
   if line.hasPrefix("transfer ") {
     let words = line.split(separator: " ")
     let store = try ModelContainer(for: Account.self, url: URL(filePath: file))
-    try transfer(
-      Int(words[1]) ?? 0, seed: 3, inTransactions: words[2] == "transaction", in: ModelContext(store, isolation: nil))
+    let way = TransferWay(rawValue: String(words[2])) ?? .transaction
+    try transfer(Int(words[1]) ?? 0, seed: 3, by: way, in: ModelContext(store, isolation: nil))
     try store.close()
     continue
   }
