@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct SchemaChangeTests {
   private func change(
-    _ old: [String], _ new: [String], renames: String..., keepingOthers: Bool = false, rebuilding: Set<SQLName> = []
+    _ old: [String], _ new: [String], renames: String..., keeping kept: KeptNames = .none, rebuilding: Set<SQLName> = []
   ) throws -> SchemaChange {
     try SchemaChange(
       from: DatabaseSchema(madeBy: old), to: DatabaseSchema(madeBy: new),
-      renames: renames.map { try #require(SchemaRename($0)) }, keepingOthers: keepingOthers, rebuilding: rebuilding)
+      renames: renames.map { try #require(SchemaRename($0)) }, keeping: kept, rebuilding: rebuilding)
   }
 
   /// Runs the change as a migration on a file made by `old`, and gives the rows that `question` asks for.
@@ -143,10 +143,20 @@ import Testing
       try possible([book], ["CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INT)"])
         == ["book:volume"])
     #expect(try possible([book], ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading BLOB, year INT)"]) == [])
-    // Which of the two is the new name cannot be said.
+    // Of several, all are asked about, those with a similar name first.
     #expect(
       try possible([book], ["CREATE TABLE book (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL, year INT)"])
-        == [])
+        == ["book.title:book.a", "book.title:book.b"])
+    #expect(
+      try possible(["CREATE TABLE t (a, first_name TEXT, surname TEXT)"], ["CREATE TABLE t (a, name TEXT)"])
+        == ["t.first_name:t.name", "t.surname:t.name"])
+    #expect(
+      try possible(["CREATE TABLE t (a, title TEXT, note TEXT)"], ["CREATE TABLE t (a, remark TEXT, titles TEXT)"])
+        == ["t.title:t.titles", "t.title:t.remark", "t.note:t.titles", "t.note:t.remark"])
+    #expect(
+      try possible(
+        ["CREATE TABLE old_tag (id, name)", "CREATE TABLE tag (id, name)"], ["CREATE TABLE tags (id, name)"])
+        == ["old_tag:tags", "tag:tags"])
     #expect(try possible([book], [book]) == [])
   }
 
@@ -229,7 +239,7 @@ import Testing
         "CREATE INDEX by_title ON book (title)", "CREATE INDEX by_note ON book (note)",
         "CREATE VIRTUAL TABLE f USING fts5 (a)", "CREATE VIEW titles AS SELECT title FROM book",
       ], ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT)"], renames: "book.title:heading",
-      keepingOthers: true)
+      keeping: .all)
     #expect(
       change.sql == """
         ALTER TABLE book RENAME COLUMN title TO heading;
@@ -245,8 +255,32 @@ import Testing
       "CREATE TABLE book (a)", "CREATE TABLE loan (a)", "CREATE INDEX by_a ON loan (a)", "CREATE TABLE other (a)",
     ]
     let change = try SchemaChange(
-      from: DatabaseSchema(madeBy: old), to: DatabaseSchema(madeBy: [old[0]]), keepingOthers: true, dropping: ["Loan"])
+      from: DatabaseSchema(madeBy: old), to: DatabaseSchema(madeBy: [old[0]]), keeping: .all, dropping: ["Loan"])
     #expect(change.sql == "DROP INDEX by_a;\n-- with every row of loan\nDROP TABLE loan;\n")
+  }
+
+  @Test func `what is named stays, with what belongs to it`() throws {
+    let old = [
+      "CREATE TABLE book (a, b)", "CREATE TABLE django_site (a)", "CREATE TABLE \"[odd]\" (a)", "CREATE TABLE loan (a)",
+      "CREATE INDEX site_a ON django_site (a)", "CREATE INDEX loan_a ON loan (a)", "CREATE INDEX book_a ON book (a)",
+      "CREATE VIEW sites AS SELECT a FROM django_site", "CREATE VIEW loans AS SELECT a FROM loan",
+    ]
+    func sql(_ names: String...) throws -> String {
+      try change(old, ["CREATE TABLE book (a, b)"], keeping: .matching(names)).sql
+    }
+    #expect(try sql("*") == "")
+    #expect(
+      try sql("Django_*", "sites", "[odd]", "book_?") == """
+        DROP VIEW loans;
+        DROP INDEX loan_a;
+        -- with every row of loan
+        DROP TABLE loan;
+
+        """)
+    #expect(try sql("loan", "[[]odd]", "sites").contains("DROP INDEX book_a;"))
+    let renamed = try change(old, ["CREATE TABLE book (b, c)"], renames: "book.a:c", keeping: .matching(["*"]))
+    #expect(renamed.sql == "ALTER TABLE book RENAME COLUMN a TO c;\n")
+    #expect(try change(old, [old[0]]).dropped == ["django_site", "[odd]", "loan"])
   }
 
   @Test func `a schema after a rename speaks of the new name everywhere`() throws {

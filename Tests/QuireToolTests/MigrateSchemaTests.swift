@@ -199,6 +199,52 @@ import Testing
     #expect(after.output == "no difference between db and model\n")
   }
 
+  @Test func `what a schema lacks may stay, and what it would drop is said`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write(
+      "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE site (a); CREATE TABLE log (b);",
+      as: "20260101000000_a.sql")
+    let wanted = path + "/wanted.sql"
+    try "CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT);".write(
+      toFile: wanted, atomically: true, encoding: .utf8)
+    let whole = await migrate("new", "x", "--from", wanted)
+    #expect(whole.output.contains("    DROP TABLE site;\n"))
+    #expect(whole.output.contains("It drops 2 tables, which \(wanted) does not have: site, log\n"))
+    #expect(whole.output.hasSuffix("--keep TABLE for each that stays, --keep '*' for all\n"))
+    try FileManager.default.removeItem(
+      atPath: path + "/Migrations/" + #require(whole.output.split(separator: "\n")[0].split(separator: "/").last))
+    #expect(
+      await migrate("diff", "files", wanted, "--keep", "*", "--sql").output
+        == "ALTER TABLE book ADD COLUMN isbn TEXT;\n")
+    let drop = await migrate("diff", "files", wanted, "--keep", "site")
+    #expect(drop.output.contains("− table log") && !drop.output.contains("site"))
+    let part = await migrate("new", "x", "--from", wanted, "--keep", "*")
+    #expect(part.status == 0 && part.output.hasSuffix("    ALTER TABLE book ADD COLUMN isbn TEXT;\n"))
+    #expect(await migrate("new", "x", "--keep", "site").status == 2)
+  }
+
+  @Test func `of several new names all are offered, and a table like a model's may stay`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write(
+      "CREATE TABLE author (id INTEGER PRIMARY KEY, first TEXT, last TEXT); CREATE TABLE tag (id INTEGER PRIMARY KEY, word TEXT);",
+      as: "20260101000000_a.sql")
+    let models = [
+      "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)",
+      "CREATE TABLE mark (id INTEGER PRIMARY KEY, word TEXT)",
+    ]
+    let table = await migrate("new", "x", "--from-model", models: models)
+    #expect(
+      table.status == 5 && table.error.contains("--from-model --keep tag        it stays as it is, under its name\n"))
+    let first = await migrate("new", "x", "--from-model", "--keep", "tag", models: models)
+    #expect(first.error.contains("--keep tag --rename author.first:author.name        they are kept\n"))
+    let second = await migrate("new", "x", "--from-model", "--keep", "tag", "--drop", "author.first", models: models)
+    #expect(second.error.contains("Is author.name the new name of last?"))
+    let told = await migrate(
+      "new", "x", "--from-model", "--keep", "tag", "--drop", "author.first", "--rename", "author.last:name",
+      models: models)
+    #expect(told.status == 0 && told.output.contains("RENAME COLUMN last TO name") && !told.output.contains("tag"))
+  }
+
   @Test func `what a rename keeps is counted where a database is at hand`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write(

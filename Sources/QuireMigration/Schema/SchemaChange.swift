@@ -18,6 +18,8 @@ package struct SchemaChange: Sendable {
   package let differences: [SchemaDifference]
   /// The statements that undo it; nil if that is impossible. Dropped tables and columns come back empty.
   package let undo: [Statement]?
+  /// The tables and virtual tables that go with all that is in them.
+  package let dropped: [SQLName]
   /// Whether one of the statements or of those that undo them holds a string in double quotes. A file of Quire's with an
   /// undo part cannot have them.
   package let holdsQuotedStrings: Bool
@@ -29,20 +31,20 @@ package struct SchemaChange: Sendable {
   }
 
   /// - Parameters:
-  ///   - keepingOthers: Whether objects that only the first schema has may stay: tables, virtual tables, views,
-  ///     triggers, and indexes unless they read a dropped column. Columns of tables that both have may not.
+  ///   - keeping: Which objects that only the first schema has stay. Columns of tables that both have do not.
   ///   - rebuilding: Tables to rebuild even if nothing in them changes.
   ///   - dropping: Tables that may not stay although others are kept.
   package init(
-    from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool = false,
+    from: DatabaseSchema, to: DatabaseSchema, renames: [SchemaRename] = [], keeping kept: KeptNames = .none,
     rebuilding: Set<SQLName> = [], dropping: Set<SQLName> = []
   ) throws(SchemaChangeError) {
     var writer = try SchemaWriter(from: from)
-    writer.isKeepingOthers = keepingOthers
+    writer.kept = kept
     writer.rebuilding = rebuilding
     writer.dropping = dropping
     let target = try writer.write(to: to, renames: renames)
     statements = writer.statements
+    dropped = writer.dropped
     differences = from.differences(to: target)
     let back = Self.undo(from: target, to: from, renames: renames)
     undo = back?.statements

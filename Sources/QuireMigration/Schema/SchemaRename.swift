@@ -56,35 +56,46 @@ extension DatabaseSchema {
 
   /// Renames that would explain what is removed and what is new in `other`: ask about them, never assume them.
   ///
-  /// A table is proposed if most columns are equal, a column if its declaration is equal and no other in its table has
-  /// that one; columns of a table that itself may have been renamed are proposed once that is decided.
+  /// A table is proposed if most columns are equal, a column if its declaration is equal. Of several new names that one
+  /// of them could have, the likeliest comes first; of those that one new name could replace, all are proposed. Columns
+  /// of a table that itself may have been renamed are proposed once that is decided.
   package func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
-    let gone = tables.filter { other[table: $0.name] == nil }
-    var new = other.tables.filter { self[table: $0.name] == nil }
     var renames: [SchemaRename] = []
-    for table in gone {
-      let likeliest = new.enumerated().map { (place: $0.offset, equalityKey: table.equalityKey(to: $0.element)) }
-        .max { $0.equalityKey < $1.equalityKey }
-      guard let likeliest, likeliest.equalityKey > 0.5 else { continue }
-      renames.append(SchemaRename(table: table.name, to: new.remove(at: likeliest.place).name))
+    let newTables = other.tables.filter { self[table: $0.name] == nil }
+    for table in tables where other[table: table.name] == nil {
+      let alike = newTables.map { (name: $0.name, likeness: table.likeness(to: $0)) }.filter { $0.likeness > 0.5 }
+      let names = Self.likeliest(
+        alike.map { ($0.name, $0.likeness + 0.001 * Self.likeness(of: table.name, to: $0.name)) })
+      renames += names.map { SchemaRename(table: table.name, to: $0) }
     }
     for table in tables {
       guard let other = other[table: table.name] else { continue }
-      let gone = table.columns.filter { other[$0.name] == nil }
       let new = other.columns.filter { table[$0.name] == nil }
-      for column in gone where gone.count(where: { $0.declaration == column.declaration }) == 1 {
+      for column in table.columns where other[column.name] == nil {
         let alike = new.filter { $0.declaration == column.declaration }
-        guard alike.count == 1 else { continue }
-        renames.append(SchemaRename(table: table.name, column: column.name, to: alike[0].name))
+        let names = Self.likeliest(alike.map { ($0.name, Self.likeness(of: column.name, to: $0.name)) })
+        renames += names.map { SchemaRename(table: table.name, column: column.name, to: $0) }
       }
     }
     return renames
+  }
+
+  /// In the order of the schema where nothing tells them apart.
+  private static func likeliest(_ names: [(name: SQLName, likeness: Double)]) -> [SQLName] {
+    names.enumerated().sorted { ($1.element.likeness, $0.offset) < ($0.element.likeness, $1.offset) }.map(
+      \.element.name)
+  }
+
+  /// How many of their characters are equal, from 0 to 1.
+  private static func likeness(of name: SQLName, to other: SQLName) -> Double {
+    let (mine, theirs) = (Array(SQLName.folded(name.text)), Array(SQLName.folded(other.text)))
+    return 1 - Double(editDistance(mine, theirs)) / Double(max(mine.count, theirs.count, 1))
   }
 }
 
 extension DatabaseSchema.Table {
   /// The share of common columns among all columns of either: from 0 to 1.
-  fileprivate func equalityKey(to other: Self) -> Double {
+  fileprivate func likeness(to other: Self) -> Double {
     let (mine, theirs) = (Set(columns), Set(other.columns))
     let all = mine.union(theirs).count
     return all == 0 ? 0 : Double(mine.intersection(theirs).count) / Double(all)

@@ -7,7 +7,10 @@ struct SchemaWriter {
   private(set) var statements: [SchemaChange.Statement] = []
   /// Whether a statement holds a string in double quotes, as a CHECK of another program's table may.
   private(set) var holdsQuotedStrings = false
-  var isKeepingOthers = false
+  /// Tables and virtual tables that go, in order.
+  private(set) var dropped: [SQLName] = []
+  /// What may stay of what only the first schema has.
+  var kept = KeptNames.none
   var rebuilding: Set<SQLName> = []
   /// Tables to drop although others are kept.
   var dropping: Set<SQLName> = []
@@ -28,18 +31,18 @@ struct SchemaWriter {
   /// - Returns: The resulting schema: `target`, and what was kept beside it.
   mutating func write(to target: DatabaseSchema, renames: [SchemaRename]) throws(SchemaChangeError) -> DatabaseSchema {
     // An object's text may differ because of a rename.
-    if !isKeepingOthers { try dropObjects(missingIn: target) { $0.name } }
+    try dropObjects(missingIn: target, except: kept) { $0.name }
     try dropBrokenViews()
     try rename(renames)
     let renamed = try schema()
-    let target = isKeepingOthers ? target.keeping(others: renamed, without: dropping) : target
+    let target = target.keeping(kept, of: renamed, without: dropping)
     for name in rebuilding where target[table: name] == nil { throw .noTable(name) }
     try dropObjects(missingIn: target) { $0 }
     for table in target.tables where renamed[table: table.name] == nil { try run(table.sql) }
     try changeTables(to: target)
     for table in renamed.tables where target[table: table.name] == nil {
-      try run(
-        "DROP TABLE \(table.name)", note: "with every row of \(table.name)")
+      try run("DROP TABLE \(table.name)", note: "with every row of \(table.name)")
+      dropped.append(table.name)
     }
     try changeVirtualTables(to: target)
     try makeObjects(of: target)
@@ -155,6 +158,7 @@ struct SchemaWriter {
     let present = try schema()
     for table in present.virtualTables where !target.virtualTables.contains(where: { $0.name == table.name }) {
       try run("DROP TABLE \(table.name)", note: "with everything in \(table.name)")
+      dropped.append(table.name)
     }
     for table in target.virtualTables {
       guard let old = present.virtualTables.first(where: { $0.name == table.name }) else {
@@ -176,17 +180,18 @@ struct SchemaWriter {
 
   // MARK: Indexes, triggers, views
 
-  /// Drops everything that has no equal in `target`.
+  /// Drops everything that has no equal in `target`, unless it is kept.
   private mutating func dropObjects<Likeness: Equatable>(
-    missingIn target: DatabaseSchema, by equalityKey: (DatabaseSchema.Object) -> Likeness
+    missingIn target: DatabaseSchema, except kept: KeptNames = .none,
+    by equalityKey: (DatabaseSchema.Object) -> Likeness
   ) throws(SchemaChangeError) {
     let present = try schema()
     for (kind, old, new) in [
       ("TRIGGER", present.triggers, target.triggers), ("VIEW", present.views, target.views),
       ("INDEX", present.indexes, target.indexes),
     ] {
-      for object in old where !new.contains(where: { equalityKey($0) == equalityKey(object) }) {
-        try run("DROP \(kind) \(object.name)")
+      for object in old where !kept.contains(object, besides: target) {
+        if !new.contains(where: { equalityKey($0) == equalityKey(object) }) { try run("DROP \(kind) \(object.name)") }
       }
     }
   }
@@ -261,9 +266,10 @@ extension DatabaseSchema.Object {
 }
 
 extension DatabaseSchema {
-  /// This schema with everything that only `other` has, except columns of tables that both have, `dropped` tables, and
-  /// what belongs to those or reads a dropped column.
-  func keeping(others other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
+  /// This schema with what only `other` has and `kept` contains, except columns of tables that both have, `dropped`
+  /// tables, and what belongs to those or reads a dropped column.
+  func keeping(_ kept: KeptNames, of other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
+    if kept == .none { return self }
     var result = self
     let gone = Dictionary(
       other.tables.compactMap { table in
@@ -272,11 +278,14 @@ extension DatabaseSchema {
     func others(_ mine: [Object], _ theirs: [Object]) -> [Object] {
       mine
         + theirs.filter { object in
-          !mine.contains { $0.name == object.name } && !dropped.contains(object.table)
+          !mine.contains { $0.name == object.name } && kept.contains(object, besides: self)
+            && !dropped.contains(object.table)
             && !(gone[object.table] ?? []).contains { object.sql.mentions($0) }
         }
     }
-    result.tables += other.tables.filter { self[table: $0.name] == nil && !dropped.contains($0.name) }
+    result.tables += other.tables.filter {
+      self[table: $0.name] == nil && kept.contains($0.name) && !dropped.contains($0.name)
+    }
     result.indexes = others(indexes, other.indexes)
     result.triggers = others(triggers, other.triggers)
     result.views = others(views, other.views)

@@ -16,7 +16,7 @@ package func nearest(to word: String, among candidates: some Sequence<String>) -
 }
 
 /// Optimal string alignment distance. - Complexity: O(*nm*)
-private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+package func editDistance(_ a: [Character], _ b: [Character]) -> Int {
   var before: [Int] = []
   var last = Array(0...b.count)
   for i in 0..<a.count {

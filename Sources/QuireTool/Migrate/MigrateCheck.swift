@@ -33,7 +33,7 @@ struct MigrateCheck {
   private func modelFindings() throws -> [CheckFinding] {
     guard target.ownsDatabase else { return [] }
     let schemas = MigrateSchemas(target: target)
-    return try schemas.change(from: schemas.files(to: nil), to: schemas.model(), keepingOthers: true).differences.map {
+    return try schemas.change(from: schemas.files(to: nil), to: schemas.model(), keeping: .all).differences.map {
       CheckFinding(.otherModel, "the models want what the files do not make: \($0)")
     }
   }

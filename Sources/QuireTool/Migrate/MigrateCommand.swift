@@ -22,7 +22,7 @@ extension Command {
         command("status", "what is applied, what is pending", [database], [exitCode]) {
           try MigrateStatus(target: $0).run()
         },
-        command("new", "write a new file", [title], [fromModel, fromSchema, rebuild, rename, drop, edit]) {
+        command("new", "write a new file", [title], [fromModel, fromSchema, rebuild, rename, drop, keep, edit]) {
           try MigrateNew(target: $0).run()
         },
         command("plan", "rehearse on a copy; changes nothing", [database], [to, sql, schemaOnly]) {
@@ -43,7 +43,7 @@ extension Command {
         ) { try MigrateCheck(target: $0).run() },
         command(
           "diff", "schema differences; FROM, TO: db | files | model | FILE | X.sql | VERSION", [from, into],
-          [sqlOfDiff, rename, exitCodeOfDiff]
+          [sqlOfDiff, rename, keep, exitCodeOfDiff]
         ) { try MigrateDiff(target: $0).run() },
         command("schema", "write Migrations/schema.sql", [database], [stdout]) { try MigrateSchema(target: $0).run() },
         command("log", "the history of this database; one version: its SQL", [version(.optional), database]) {
@@ -140,6 +140,9 @@ extension Command {
     "--rename", value: "T.A:T.B", repeats: true, "a column, or a table as T:U, that goes on under another name")
   private static let drop = Option(
     "--drop", value: "T.A", repeats: true, "a column or table that goes, and is not renamed")
+  private static let keep = Option(
+    "--keep", value: "NAME", repeats: true,
+    "a table, view, index or trigger that stays though the schema lacks it; '*' keeps all")
   private static let edit = Option("--edit", "open it in $VISUAL or $EDITOR")
   private static let to = Option("--to", value: "VERSION", "up to this one; of undo: back to it, 0 for all")
   private static let sql = Option("--sql", "print the SQL instead of rehearsing it")

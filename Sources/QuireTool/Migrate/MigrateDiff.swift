@@ -20,23 +20,25 @@ struct MigrateDiff {
     let sides = MigrateSchemas(target: target)
     let (old, new) = (try sides.schema(from), try sides.schema(to))
     // Beside the models there may be more in a database: what it is the models do not say.
-    let isModel = to == "model"
+    let kept = to == "model" ? KeptNames.all : .matching(invocation.values("--keep"))
     let renames = try invocation.renames()
     let renamed = try SchemaChangeError.told { () throws(SchemaChangeError) in try old.renamed(by: renames) }
     let differences =
-      try isModel
-      ? sides.change(from: renamed, to: new, keepingOthers: true).differences : renamed.differences(to: new)
+      try kept == .none ? renamed.differences(to: new) : sides.change(from: renamed, to: new, keeping: kept).differences
     if target.isJSON {
       target.terminal.print(
         JSON.object([
           ("v", 1), ("from", .string(from)), ("to", .string(to)), ("differences", .array(differences.map(\.json))),
         ]).text)
     } else if invocation.flag("--sql") {
-      let change = try sides.change(from: old, to: new, renames: renames, keepingOthers: isModel)
+      let change = try sides.change(from: old, to: new, renames: renames, keeping: kept)
       target.terminal.output.write(target.terminal.shown(sql: change.sql))
     } else if !target.isQuiet {
       show(differences, from, to)
-      if !differences.isEmpty { ask(renamed.possibleRenames(to: new), from, renames) }
+      let possible = renamed.possibleRenames(to: new).filter {
+        $0.column != nil || kept == .all || !kept.contains($0.table)
+      }
+      if !differences.isEmpty { ask(possible, from, renames) }
     }
     return invocation.flag("--exit-code") && !differences.isEmpty ? .found : .done
   }
@@ -115,12 +117,12 @@ struct MigrateSchemas {
     }
   }
 
-  /// - Parameter keepingOthers: Whether what `new` does not name may stay.
+  /// - Parameter kept: What stays although `new` does not have it.
   func change(
-    from old: DatabaseSchema, to new: DatabaseSchema, renames: [SchemaRename] = [], keepingOthers: Bool
+    from old: DatabaseSchema, to new: DatabaseSchema, renames: [SchemaRename] = [], keeping kept: KeptNames
   ) throws -> SchemaChange {
     try SchemaChangeError.told { () throws(SchemaChangeError) in
-      try SchemaChange(from: old, to: new, renames: renames, keepingOthers: keepingOthers)
+      try SchemaChange(from: old, to: new, renames: renames, keeping: kept)
     }
   }
 

@@ -10,6 +10,8 @@ struct MigrateFromModel {
   private let wanted: String?
   private let rebuilding: Set<SQLName>
   private let dropping: Set<String>
+  /// The names given by `--keep`.
+  private let keeping: KeptNames
 
   /// Nil if neither is requested.
   init?(_ invocation: Invocation, _ target: MigrateTarget) throws {
@@ -22,8 +24,9 @@ struct MigrateFromModel {
     wanted = isFromModel ? "model" : invocation["--from"]
     rebuilding = Set(invocation.values("--rebuild").map { SQLName($0) })
     dropping = Set(invocation.values("--drop").map { $0.lowercased() })
+    keeping = .matching(invocation.values("--keep"))
     if wanted == nil, rebuilding.isEmpty {
-      for option in ["--rename", "--drop"] where !invocation.values(option).isEmpty {
+      for option in ["--rename", "--drop", "--keep"] where !invocation.values(option).isEmpty {
         throw invocation.usageError("\(option) goes with --from-model or --from")
       }
       return nil
@@ -39,7 +42,7 @@ struct MigrateFromModel {
     do {
       let renames = try wanted == nil ? [] : renames(files, schema)
       return try SchemaChange(
-        from: files, to: schema, renames: renames, keepingOthers: isFromModel, rebuilding: rebuilding,
+        from: files, to: schema, renames: renames, keeping: isFromModel ? .all : keeping, rebuilding: rebuilding,
         dropping: Set(dropping.map { SQLName($0) }))
     } catch let error as SchemaChangeError {
       var reason = "\(error)"
@@ -63,17 +66,32 @@ struct MigrateFromModel {
   private func renames(_ files: DatabaseSchema, _ wanted: DatabaseSchema) throws -> [SchemaRename] {
     var renames = try invocation.renames()
     var declined: Set<SchemaRename> = []
-    while let next = try files.renamed(by: renames).possibleRenames(to: wanted).first(where: {
-      !declined.contains($0) && !dropping.contains(subject(of: $0).lowercased())
-    }) {
+    while true {
+      let possible = try files.renamed(by: renames).possibleRenames(to: wanted).filter {
+        !declined.contains($0) && !isAnswered($0)
+      }
+      guard let next = possible.first else { return renames }
       let question = question(next, renames)
-      switch target.isJSON ? nil : target.terminal.confirm(question, otherwise: true) {
+      // Enter answers yes only where there is nothing to mix it up with.
+      let isPlain = possible.count { isAlternative($0, to: next) } == 1
+      switch target.isJSON ? nil : target.terminal.confirm(question, otherwise: isPlain) {
       case true?: renames.append(next)
       case false?: declined.insert(next)
-      case nil: throw refusal(question, next)
+      case nil: throw refusal(question, possible.filter { subject(of: $0) == subject(of: next) })
       }
     }
-    return renames
+  }
+
+  /// Whether both are about one column or table, by its old name or its new one.
+  private func isAlternative(_ rename: SchemaRename, to other: SchemaRename) -> Bool {
+    guard (rename.column == nil) == (other.column == nil) else { return false }
+    if rename.column == nil { return rename.table == other.table || rename.newName == other.newName }
+    return rename.table == other.table && (rename.column == other.column || rename.newName == other.newName)
+  }
+
+  /// Whether an option says already that it is none.
+  private func isAnswered(_ rename: SchemaRename) -> Bool {
+    dropping.contains(subject(of: rename).lowercased()) || rename.column == nil && keeping.contains(rename.table)
   }
 
   private func subject(of rename: SchemaRename) -> String {
@@ -88,21 +106,24 @@ struct MigrateFromModel {
     return "Is \(rename.table).\(rename.newName) the new name of \(column)? \(kept)"
   }
 
-  private func refusal(_ question: String, _ rename: SchemaRename) -> CommandFailure {
+  /// - Parameter possible: The renames of one column or table.
+  private func refusal(_ question: String, _ possible: [SchemaRename]) -> CommandFailure {
     let title = shellQuoted(invocation.arguments("TITLE").joined(separator: " "))
-    let given =
-      invocation.values("--rename").map { " --rename " + shellQuoted($0) }.joined()
-      + invocation.values("--drop").map { " --drop " + shellQuoted($0) }.joined()
+    let given = ["--rename", "--drop", "--keep"].flatMap { option in
+      invocation.values(option).map { " \(option) " + shellQuoted($0) }
+    }.joined()
     let command =
       target.pasteable("new", database: false)
       + " \(title) \(isFromModel ? "--from-model" : "--from \(shellQuoted(wanted ?? ""))")\(given)"
+    var answers = possible.map { ("--rename \(shellQuoted("\($0)"))", "they are kept") }
+    if let rename = possible.first {
+      let name = shellQuoted(subject(of: rename))
+      if rename.column == nil { answers.append(("--keep \(name)", "it stays as it is, under its name")) }
+      answers.append(("--drop \(name)", "they go"))
+    }
     return CommandFailure(
-      """
-      \(question)
-      Nothing was written. Type which it is:
-          \(command) --rename \(shellQuoted("\(rename)"))        they are kept
-          \(command) --drop \(shellQuoted(subject(of: rename)))        they go
-      """, .refused)
+      "\(question)\nNothing was written. Type which it is:"
+        + answers.map { "\n    \(command) \($0.0)        \($0.1)" }.joined(), .refused)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import QuireMigration
+import QuireSQLite
 import QuireShell
 
 /// `migrate new`: writes a file at the end of the order.
@@ -42,6 +43,7 @@ struct MigrateNew {
       if change?.holdsQuotedStrings == true, format == .quire {
         target.terminal.print("It has no undo: in a file with an undo part, text in double quotes is a name")
       }
+      if let change { tell(ofDroppedBy: change) }
       if invocation["--from"] == "db" {
         let version = path.split(separator: "/").last?.prefix { $0 != "_" && $0 != "." } ?? ""
         target.terminal.print("The database has that already:  \(target.pasteable("baseline \(version)"))")
@@ -49,6 +51,20 @@ struct MigrateNew {
     }
     return invocation.flag("--edit") ? try edit(path) : .done
   }
+
+  /// The schema may be one of a part of the file: nobody asked for these tables to go.
+  private func tell(ofDroppedBy change: SchemaChange) {
+    let asked = Set(invocation.values("--drop").map { SQLName($0) })
+    let names = change.dropped.filter { !asked.contains($0) }.map(\.text)
+    guard let schema = invocation["--from"], !names.isEmpty else { return }
+    let listed = names.prefix(Self.listedTables).joined(separator: ", ") + (names.count > Self.listedTables ? " …" : "")
+    let them = names.count == 1 ? "the table \(listed), which" : "\(counted(names.count, "table")), which"
+    target.terminal.print(
+      printable("It drops \(them) \(schema) does not have\(names.count == 1 ? "" : ": \(listed)")"))
+    target.terminal.print("To leave it and write another one:  --keep TABLE for each that stays, --keep '*' for all")
+  }
+
+  private static let listedTables = 5
 
   /// In the form of the folder's tool.
   private func write(_ title: String, _ change: SchemaChange?, _ format: MigrationFormat) throws -> String {
