@@ -310,6 +310,7 @@ import Testing
     try Data().write(to: URL(filePath: empty + "/20240101000000_create_books.rb"))
     let code = #expect(throws: MigrationError.self) { try MigrationFolder.read(empty) }
     #expect(code?.description.contains(". 20240101000000_create_books.rb is not SQL: only the tool") == true)
+    #expect(code?.description.hasSuffix("\n    migrate new \"as it was\" --from db -d FILE -m FOLDER") == true)
   }
 
   @Test func `a file that is not UTF-8, unreadable or a folder is named`() throws {

@@ -168,6 +168,37 @@ import Testing
     #expect(refusal().contains("Drizzle's folders are not read"))
   }
 
+  @Test func `how to copy Sqitch's files is said, of its project and of the folder with its files`() throws {
+    let plan = fixture.migrations + "/sqitch.plan"
+    let lines = """
+      %syntax-version=1.0.0
+      %project=flipr
+
+      users 2026-01-01T00:00:00Z N <n@example.org> # Creates users
+      @v1 2026-01-02T00:00:00Z N <n@example.org> # a tag
+      + lists/flips [users] 2026-01-03T00:00:00Z N <n@example.org> # flips
+      third 2026-01-04T00:00:00Z N <n@example.org> # more
+      """
+    try Data(lines.utf8).write(to: URL(filePath: plan))
+    let files = """
+          deploy/users.sql  as  0001_users.up.sql
+          revert/users.sql  as  0001_users.down.sql
+          deploy/lists/flips.sql  as  0002_lists_flips.up.sql
+          revert/lists/flips.sql  as  0002_lists_flips.down.sql
+          …
+      Where they have run already,  migrate baseline 3  records them
+      """
+    #expect(refusal().hasSuffix(files))
+    let deploy = fixture.migrations + "/deploy"
+    try FileManager.default.createDirectory(atPath: deploy, withIntermediateDirectories: true)
+    try Data("SELECT 1;".utf8).write(to: URL(filePath: deploy + "/users.sql"))
+    let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(deploy + "/") }
+    #expect(error?.description.replacing(fixture.migrations + "/", with: "").hasSuffix(files) == true)
+    try FileManager.default.removeItem(atPath: plan)
+    let plain = #expect(throws: MigrationError.self) { try MigrationFolder.read(deploy) }
+    #expect(plain == .name(file: deploy + "/users.sql"))
+  }
+
   // MARK: Commands that are not SQL
 
   @Test(arguments: [

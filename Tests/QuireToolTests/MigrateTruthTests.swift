@@ -213,6 +213,23 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await migrate("undo").output.contains("1 undone"))
   }
 
+  @Test func `of many files that take others back all names are said at once`() async throws {
+    for name in ["1.a", "1.a.rollback", "2.b", "2.b.rollback"] { try folder.write("SELECT 1;", as: name + ".sql") }
+    try FileManager.default.removeItem(atPath: folder.migrations + "/20260101000000_a.sql")
+    let ran = await migrate("apply", "--create")
+    #expect(ran.error.contains("    mv M/1.a.rollback.sql M/1_a.down.sql\n    mv M/2.b.sql M/2_b.up.sql\n"))
+  }
+
+  @Test func `a database that has what the first file makes is one to record`() async throws {
+    try execute("CREATE TABLE a (b)")
+    let ran = await migrate("apply")
+    #expect(ran.status == 1 && ran.error.contains("library.db is as before (no migration applied). Has it had that"))
+    #expect(ran.error.contains("    quire migrate baseline VERSION        records the files up to VERSION as applied"))
+    #expect(await migrate("baseline", "20260101000000").status == 0)
+    try folder.write("CREATE TABLE a (x);", as: "20260102000000_b.sql")
+    #expect(await migrate("apply").error.contains("Fix the file, run apply again."))
+  }
+
   @Test func `undo, log and restore pass over a file that cannot be understood`() async throws {
     _ = await migrate("apply", "--create")
     try folder.write("-- migrate: undoo\nCREATE TABLE b (x);", as: "20260201000000_b.sql")

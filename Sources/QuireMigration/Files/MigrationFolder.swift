@@ -13,13 +13,24 @@ public enum MigrationFolder {
   ///   has an invalid name, is not UTF-8 or has an unknown directive.
   public static func read(_ folder: String) throws(MigrationError) -> [MigrationFile] {
     let (names, texts) = try texts(in: folder) { error throws(MigrationError) in throw error }
-    let files = try files(texts)
+    let files: [MigrationFile]
+    do {
+      files = try Self.files(texts)
+    } catch .name(let file) {
+      if let plan = SqitchPlan(of: folder) { throw .folder(folder, reason: plan.hint) }
+      throw .name(file: file)
+    }
     if MigrationFormat(of: files) == .goose, let other = names.first(where: isWrittenInGo) {
       throw .malformed(file: join(folder, other), line: 1, reason: "it is written in Go, which only goose can run")
     }
     if files.isEmpty {
+      if let plan = SqitchPlan(of: folder) { throw .folder(folder, reason: plan.hint) }
       let code = names.first(where: isCode).map {
-        ". \($0) is not SQL: only the tool that it is written for can run it"
+        """
+        . \($0) is not SQL: only the tool that it is written for can run it.
+        For a database that it has migrated, begin another folder with the tables that are there:
+            migrate new "as it was" --from db -d FILE -m FOLDER
+        """
       }
       let below = skippedFolderHint(in: folder)
       let hint = below.isEmpty ? code ?? "" : below

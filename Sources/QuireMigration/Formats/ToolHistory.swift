@@ -37,7 +37,9 @@ extension ToolHistory {
   private static let unreadTables = [
     "__diesel_schema_migrations": "Diesel", "__drizzle_migrations": "Drizzle", "_prisma_migrations": "Prisma",
     "_yoyo_migration": "yoyo", "alembic_version": "Alembic", "atlas_schema_revisions": "Atlas", "d1_migrations": "D1",
-    "databasechangelog": "Liquibase", "gorp_migrations": "sql-migrate", "knex_migrations": "Knex",
+    "databasechangelog": "Liquibase",
+    "dbix_class_deploymenthandler_versions": "DBIx::Class", "dbix_class_schema_versions": "DBIx::Class",
+    "gorp_migrations": "sql-migrate", "knex_migrations": "Knex",
     "micrate_db_version": "micrate", "pgmigrations": "node-pg-migrate", "play_evolutions": "Play",
     "schema_migration": "Fizz",
   ]
@@ -46,7 +48,7 @@ extension ToolHistory {
   private static let codeTables: Set<String> = [
     "__efmigrationshistory", "_fluent_migrations", "ar_internal_metadata", "django_migrations",
     "doctrine_migration_versions", "grdb_migrations", "kysely_migration", "kysely_migration_lock",
-    "mikro_orm_migrations", "phinxlog", "room_master_table", "seaql_migrations", "sequelizemeta",
+    "migratehistory", "mikro_orm_migrations", "phinxlog", "room_master_table", "seaql_migrations", "sequelizemeta",
   ]
 
   /// All of them, and those that tools and hosts keep beside, in lower case: no migration makes them.

@@ -19,6 +19,28 @@ extension MigrateFailure {
       """
   }
 
+  /// What to do about a database that has what its first file makes: it was made without these files, or another tool has
+  /// run them and keeps its history elsewhere.
+  func alreadyThere(_ failure: MigrationFailure) -> String? {
+    guard failure.message.hasSuffix(" already exists"), progress.applied.isEmpty, isCommand("apply"),
+      (try? migrator.history())?.isEmpty == true, migrator.files.first?.path == failure.place.file
+    else { return nil }
+    let command = target.pasteable("baseline VERSION")
+    return """
+      Rolled back: \(state). Has it had that from before these files, or from a tool that ran them?
+          \(command)        records the files up to VERSION as applied, and runs nothing
+      """
+  }
+
+  /// The commands that give all files that take another one back the names of pairs.
+  var renamesToPairs: [String] {
+    Dictionary(grouping: migrator.files, by: \.version).sorted { $0.key < $1.key }.compactMap { _, files in
+      MigrationFolder.pair(files.map(\.path))
+    }.flatMap { pair in
+      [pair.up, pair.down].map { "    mv \(shellQuoted($0.old)) \(shellQuoted($0.new))" }
+    }
+  }
+
   /// Where another tool's history does not say what has run.
   var baselines: String {
     let (some, none) = (target.pasteable("baseline VERSION"), target.pasteable("baseline none"))

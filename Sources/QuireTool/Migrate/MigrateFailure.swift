@@ -104,7 +104,7 @@ struct MigrateFailure {
     case .refused(let statement, _):
       statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
     case .failed(let failure):
-      undone(failure.place.file, line: failure.place.line)
+      undone(failure.place.file, line: failure.place.line) ?? alreadyThere(failure)
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
     case .foreignKeys(let rows, _, let file, _): undone(file, line: nil) ?? Self.mending(rows)
     case .busy:
@@ -178,7 +178,7 @@ struct MigrateFailure {
     return file.undoPath == file.path ? file.undoLine > 1 && (line ?? 0) >= file.undoLine : file.undoPath == name
   }
 
-  private func isCommand(_ name: String) -> Bool { target.invocation.command.last == name }
+  func isCommand(_ name: String) -> Bool { target.invocation.command.last == name }
 
   /// In seconds, for the next try.
   private var longer: String {
@@ -204,7 +204,7 @@ struct MigrateFailure {
   private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// The present state of the database.
-  private var state: String {
+  var state: String {
     switch Result(catching: migrator.plan) {
     case .success where !progress.applied.isEmpty: before
     case .success(let plan):
@@ -267,13 +267,10 @@ struct MigrateFailure {
       Copy those for SQLite into a folder of their own, and give that:  -m DIR
       """
     case .duplicate(_, let files) where MigrationFolder.pair(files) != nil:
-      MigrationFolder.pair(files).map { pair in
-        """
-        One takes the other back, it seems. These names are read as a pair; where a tool needs the others, in a copy of the folder:
-            mv \(shellQuoted(pair.up.old)) \(shellQuoted(pair.up.new))
-            mv \(shellQuoted(pair.down.old)) \(shellQuoted(pair.down.new))
-        """
-      } ?? ""
+      """
+      One takes the other back, it seems. These names are read as a pair; where a tool needs the others, in a copy of the folder:
+      \(renamesToPairs.joined(separator: "\n"))
+      """
     case .duplicate(let version, let files):
       "    \(target.pasteable("renumber \(shellQuoted(unapplied(version, files) ?? ""))"))        if it is not applied anywhere"
         + (isOfOtherTool ? "\n" + numbered(version) : "")
