@@ -31,8 +31,10 @@ extension ShellSession {
   private static let limits = ["stack overflow", "too large", "too many", "at most", "too big"]
 
   func model(_ text: String, from start: Int, _ run: Run) async throws {
-    try checkPlace(writing: false)
-    switch try parse(text, from: start) {
+    let statement = Result { () throws(ShellFailure) in try parse(text, from: start) }
+    // Before an error of the text, which would be about another file's models.
+    try checkPlace(writing: (try? statement.get())?.writes ?? false)
+    switch try statement.get() {
     case .query(let query) where !query.assignments.isEmpty: try await update(query, run)
     case .query(let query): try await ask(query, run)
     case .insert(let name, let values, let end):

@@ -151,4 +151,6 @@ enum ModelStatement: Sendable {
   /// The range is where the values end.
   case insert(Name, [ModelQuery.Assignment], end: Range<Int>)
   case delete(ModelQuery)
+
+  var writes: Bool { if case .query(let query) = self { !query.assignments.isEmpty } else { true } }
 }
