@@ -86,6 +86,14 @@ import Testing
     #expect(try library.rows("SELECT b FROM t ORDER BY a") == expected)
   }
 
+  @Test(arguments: ["e.csv", "e.tsv", "e.json"])
+  func `a file that should have names or brackets and has nothing is an error`(name: String) async throws {
+    let failure = await #expect(throws: ShellFailure.self) {
+      try await session.replies(".import \(try file("", name)) t")
+    }
+    #expect(failure?.message.hasPrefix("line 1 of ") == true && failure?.message.hasSuffix("Nothing was added") == true)
+  }
+
   @Test(arguments: [("h.csv", "a,b\n"), ("e.json", "[]"), ("e.jsonl", "")])
   func `a file without records offers no undo, and undo takes back the write before it`(
     name: String, text: String

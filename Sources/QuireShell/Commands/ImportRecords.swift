@@ -51,7 +51,9 @@ struct ImportRecords {
     _ reader: SeparatedReader, _ encoding: ImportEncoding
   ) throws(ShellFailure) -> Form {
     var reader = reader
-    let names = try reader.next() ?? []
+    guard let names = try reader.next() else {
+      throw reader.start.failure("the file is empty, and has no names of columns")
+    }
     for (place, name) in names.enumerated() {
       if case .malformed(let data) = name {
         throw encoding.failure(data, of: "name \(place + 1) of \(names.count)", at: reader.start, canBeKept: false)

@@ -47,6 +47,21 @@ enum OtherFile: CaseIterable {
     self = found
   }
 
+  /// What to do with a file that was named in place of a database; nil if its name says nothing.
+  static func hint(inPlaceOfDatabase path: String) -> String? {
+    let name = printable(FileName(path).last)
+    if isRecords(path) {
+      return "its records can be added to a table of a database:  .import \(name) MODEL  in a session with --write"
+    }
+    guard let other = OtherFile(named: path), other != .database else { return nil }
+    return "\(name) \(other.text): \(other.hint)"
+  }
+
+  /// Whether a file's name is one of those that `.import` reads.
+  static func isRecords(_ path: String) -> Bool {
+    AnswerFormat(ofFile: path).map(ImportRecords.formats.contains) == true
+  }
+
   /// What it is, behind the file's name.
   var text: String {
     switch self {

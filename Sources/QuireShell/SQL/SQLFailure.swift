@@ -199,9 +199,13 @@ extension ShellFailure {
     case .missing(let path): self.init(missingFile: path)
     case .unreadable(_, DatabaseError.unfinished):
       self.init("\(error)", hint: "--write does so, and any program that may write to it", .usage)
+    case .notADatabase(let path): self.init("\(error)", hint: OtherFile.hint(inPlaceOfDatabase: path), .usage)
     case .empty(let path):
-      self.init("\(path) has no bytes: it is no database yet", hint: "migrate apply --create makes one of it", .usage)
-    case .isDirectory, .notADatabase, .unreadable, .hardLinked: self.init("\(error)", .usage)
+      let creating = "migrate apply --create makes one of it"
+      self.init(
+        "\(path) has no bytes: it is no database yet", hint: OtherFile.hint(inPlaceOfDatabase: path) ?? creating, .usage
+      )
+    case .isDirectory, .unreadable, .hardLinked: self.init("\(error)", .usage)
     case .shared: self.init("\(error)", .refused)
     default: self.init("\(error)")
     }

@@ -195,7 +195,8 @@ struct QueryRun: Sendable {
       throw CommandFailure(
         "line \(invalid.line) of \(name) is not UTF-8 from \(invalid.place). Nothing was run", .usage)
     }
-    return String(decoding: data, as: UTF8.self)
+    // Lines end as they do in statements of the shell, and for the sqlite3 program: in a text over two lines, too.
+    return String(decoding: data, as: UTF8.self).replacing("\r\n", with: "\n")
   }
 
   /// `NAME=VALUE` words; a sign before the name is left out.

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+/// What is given in place of a database, and a query that is in a file.
+@Suite struct OtherInputTests {
+  let quire: Scratch
+
+  init() throws { quire = try Scratch.books() }
+
+  @Test func `a file of records in place of a database is said to be one for .import`() throws {
+    for (name, text) in [("b.csv", "a,b\n1,2\n"), ("b.jsonl", "{\"a\": 1}\n"), ("e.tsv", "")] {
+      try Data(text.utf8).write(to: quire.folder.appending(path: name))
+      let ran = try quire.ask("B", file: name)
+      #expect(ran.status == 2 && ran.error.hasSuffix(":  .import \(name) MODEL  in a session with --write\n"), "\(ran)")
+    }
+    try quire.write("b.xlsx", "PK")
+    #expect(
+      try quire.ask("B", file: "b.xlsx").error.hasSuffix(
+        "of a workbook save the sheet as CSV; unzip expands an archive\n"))
+  }
+
+  @Test func `a text in a file with CR LF has the line ends that it has in the shell`() throws {
+    try quire.write("q.sql", "select length('a\r\nb') as n,\r\n  'c' as c;\r\n")
+    let asked = try quire.shell(
+      "quire query library.db @q.sql; quire query library.db - < q.sql; quire library.db < q.sql; sqlite3 -header -csv library.db < q.sql"
+    )
+    #expect(asked.output == String(repeating: "n,c\n3,c\n", count: 4), "\(asked)")
+  }
+}
