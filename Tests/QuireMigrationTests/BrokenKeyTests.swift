@@ -24,6 +24,8 @@ import Testing
     arguments: [
       "CREATE TABLE n (x);", "UPDATE c SET n = 'b';", "DELETE FROM c WHERE p = 8;", "ALTER TABLE c RENAME TO child;",
       "ALTER TABLE p RENAME TO parent;", "INSERT INTO c VALUES (1, 'new');",
+      "ALTER TABLE c RENAME COLUMN p TO parent_id;", "ALTER TABLE p RENAME COLUMN id TO number;",
+      "ALTER TABLE w RENAME COLUMN p TO q; ALTER TABLE w RENAME TO v; ALTER TABLE c RENAME COLUMN p TO q;",
       """
       CREATE TABLE c2 (n TEXT, p REFERENCES p(id)); INSERT INTO c2 SELECT n, p FROM c ORDER BY n DESC;
       DROP TABLE c; ALTER TABLE c2 RENAME TO c;
@@ -40,7 +42,8 @@ import Testing
   @Test(
     arguments: [
       "INSERT INTO c VALUES (5, 'new');", "INSERT INTO c VALUES (9, 'one more');", "DELETE FROM p;",
-      "INSERT INTO w VALUES ('b', 7);", "UPDATE c SET p = 4 WHERE p = 9 AND n = 'x';",
+      "INSERT INTO w VALUES ('b', 7);", "ALTER TABLE c RENAME COLUMN p TO q; INSERT INTO c VALUES (9, 'one more');",
+      "UPDATE c SET p = 4 WHERE p = 9 AND n = 'x';",
     ])
   func `new ones do, and only they are named`(sql: String) throws {
     try fixture.write(sql, as: "20260101000000_a.sql")

@@ -58,7 +58,7 @@ struct BrokenKeys {
     }
   }
 
-  /// Those that did not exist before, including under the previous name of a renamed table.
+  /// Those that did not exist before, including under the previous name of a renamed table or column.
   func new(since before: BrokenKeys, on connection: Connection) throws -> BrokenKeys {
     var new = self
     var old = before.counts
@@ -71,9 +71,15 @@ struct BrokenKeys {
     }
     for key in counts.keys { take(key) { $0 == key } }
     let tables = Set(try Self.tables(of: connection))
-    for key in counts.keys {
-      take(key) { $0.values == key.values && (!tables.contains($0.table) || !tables.contains($0.parent)) }
+    var names: [String: Set<String>] = [:]
+    for table in Set(old.keys.map(\.table)) where tables.contains(table) {
+      names[table] = Set(try SchemaReader(connection).columns(of: table).map { SQLName.folded($0.name) })
     }
+    func isRenamed(_ key: Key) -> Bool {
+      guard tables.contains(key.parent), let names = names[key.table] else { return true }
+      return !names.isSuperset(of: key.columns.map(SQLName.folded))
+    }
+    for key in counts.keys { take(key) { $0.values == key.values && isRenamed($0) } }
     new.counts = new.counts.filter { $0.value > 0 }
     new.mismatches = mismatches.filter { before.mismatches[$0.key] != $0.value }
     return new
