@@ -160,6 +160,17 @@ import Testing
     #expect(try possible([book], [book]) == [])
   }
 
+  @Test func `a name with a period or a colon in it is renamed in quotes`() throws {
+    let old = "CREATE TABLE \"a.b\" (\"c:d\" TEXT, \"e\"\"f\" INT)"
+    let new = try DatabaseSchema(madeBy: ["CREATE TABLE \"a.b\" (\"g.h\" TEXT, i INT)"])
+    let names = try DatabaseSchema(madeBy: [old]).possibleRenames(to: new).map(\.description)
+    #expect(names == ["\"a.b\".\"c:d\":\"a.b\".\"g.h\"", "\"a.b\".\"e\"\"f\":\"a.b\".i"])
+    let renames = try names.map { try #require(SchemaRename($0)) }
+    #expect(try DatabaseSchema(madeBy: [old]).renamed(by: renames) == new)
+    #expect(SchemaRename("\"a.b\":c") == SchemaRename(table: "a.b", to: "c"))
+    for text in ["\"\":c", "\"a\"b:c", ":\"\""] { #expect(SchemaRename(text) == nil) }
+  }
+
   @Test(arguments: ["a.b.c:d", "a", "a:b:c", ":", "a.:b", "a:b.c", ""])
   func `what is no rename is refused`(text: String) { #expect(SchemaRename(text) == nil) }
 

@@ -3,7 +3,7 @@ package import QuireSQLite
 /// A table or column that gets another name and keeps its values.
 ///
 /// As text, `book:volume` renames a table and `book.title:book.heading` a column, whose table may have its old or new
-/// name.
+/// name. A name with a period or a colon is in quotes: `"app.settings".value:content`.
 package struct SchemaRename: Hashable, Sendable {
   package let table: SQLName
   /// Nil if a table is renamed.
@@ -25,22 +25,46 @@ package struct SchemaRename: Hashable, Sendable {
 
 extension SchemaRename: LosslessStringConvertible {
   package init?(_ text: String) {
-    let sides = text.split(separator: ":", omittingEmptySubsequences: false).map { side in
-      side.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    }
-    guard sides.count == 2, !sides[0].contains(""), !sides[1].contains("") else { return nil }
+    guard let sides = Self.sides(text), sides.count == 2 else { return nil }
     switch (sides[0].count, sides[1].count) {
-    case (1, 1): self.init(table: SQLName(sides[0][0]), to: SQLName(sides[1][0]))
+    case (1, 1): self.init(table: sides[0][0], to: sides[1][0])
     // `book.title:heading` names the table once.
-    case (2, 1): self.init(table: SQLName(sides[0][0]), column: SQLName(sides[0][1]), to: SQLName(sides[1][0]))
-    case (2, 2): self.init(table: SQLName(sides[1][0]), column: SQLName(sides[0][1]), to: SQLName(sides[1][1]))
+    case (2, 1): self.init(table: sides[0][0], column: sides[0][1], to: sides[1][0])
+    case (2, 2): self.init(table: sides[1][0], column: sides[0][1], to: sides[1][1])
     default: return nil
     }
   }
 
+  /// The names between periods, on both sides of the colon; nil if one is missing. A name in quotes may have these signs
+  /// in it, as in SQL.
+  private static func sides(_ text: String) -> [[SQLName]]? {
+    var sides: [[SQLName]] = [[]]
+    var rest = text[...]
+    while true {
+      let name: String
+      if rest.first == "\"" {
+        guard let quoted = rest.prefixMatch(of: /"((?:[^"]|"")+)"/) else { return nil }
+        name = String(quoted.output.1).replacing("\"\"", with: "\"")
+        rest = rest[quoted.range.upperBound...]
+      } else {
+        name = String(rest.prefix { $0 != "." && $0 != ":" })
+        rest = rest.dropFirst(name.count)
+      }
+      if name.isEmpty { return nil }
+      sides[sides.count - 1].append(SQLName(name))
+      switch rest.popFirst() {
+      case nil: return sides
+      case ".": continue
+      case ":": sides.append([])
+      default: return nil
+      }
+    }
+  }
+
   package var description: String {
-    if let column { return "\(table.text).\(column.text):\(table.text).\(newName.text)" }
-    return "\(table.text):\(newName.text)"
+    func written(_ name: SQLName) -> String { name.text.contains(where: ".:\"".contains) ? "\(name)" : name.text }
+    let (old, new) = (written(table), written(newName))
+    return column.map { "\(old).\(written($0)):\(old).\(new)" } ?? "\(old):\(new)"
   }
 }
 
