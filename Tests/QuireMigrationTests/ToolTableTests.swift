@@ -256,6 +256,7 @@ import Testing
     ("_prisma_migrations", "Prisma"), ("__diesel_schema_migrations", "Diesel"), ("alembic_version", "Alembic"),
     ("knex_migrations", "Knex"), ("_yoyo_migration", "yoyo"), ("gorp_migrations", "sql-migrate"),
     ("DATABASECHANGELOG", "Liquibase"), ("schema_migration", "Fizz"), ("play_evolutions", "Play"),
+    ("dbix_class_schema_versions", "DBIx::Class"), ("dbix_class_deploymenthandler_versions", "DBIx::Class"),
   ])
   func `a database with the history of a tool that Quire does not read waits for a baseline`(
     table: String, tool: String
