@@ -187,6 +187,7 @@ import Testing
     let old = "CREATE TABLE book (id INTEGER PRIMARY KEY)"
     let change = try change([old], ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"])
     #expect(change.sql.contains("-- title needs a value in every row, and there is no default"))
+    #expect(change.unfilledByUndo == [] && change.statements.flatMap(\.unfilled) == ["book.title"])
     #expect(try rows("SELECT count(*) FROM book", after: change, on: [old]) == [[0]])
     #expect(throws: MigrationError.self) {
       try rows("SELECT 1", after: change, on: [old, "INSERT INTO book VALUES (1)"])

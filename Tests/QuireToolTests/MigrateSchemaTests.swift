@@ -223,6 +223,15 @@ import Testing
     #expect(await migrate("new", "x", "--keep", "site").status == 2)
   }
 
+  @Test func `an undo that will fail where there are rows is said to need a value`() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("CREATE TABLE bill (id INTEGER PRIMARY KEY, total REAL NOT NULL);", as: "20260101000000_a.sql")
+    let wanted = path + "/wanted.sql"
+    try "CREATE TABLE bill (id INTEGER PRIMARY KEY);".write(toFile: wanted, atomically: true, encoding: .utf8)
+    let written = await migrate("new", "x", "--from", wanted)
+    #expect(written.output.contains("Its undo knows no value for bill.total, and fails where there are rows:"))
+  }
+
   @Test func `of several new names all are offered, and a table like a model's may stay`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write(

@@ -28,6 +28,8 @@ package struct SchemaChange: Sendable {
     package let sql: String
     /// What to know before running it, for a comment above it.
     package let note: String?
+    /// Columns into which it puts NULL, which they refuse, because nothing says what their rows should have.
+    package var unfilled: [String] = []
   }
 
   /// - Parameters:
@@ -67,6 +69,9 @@ package struct SchemaChange: Sendable {
 
   /// All statements as the text of a migration.
   package var sql: String { Self.text(statements) }
+
+  /// Columns for which the undo has no value, so that it fails where there are rows.
+  package var unfilledByUndo: [String] { undo?.flatMap(\.unfilled) ?? [] }
 
   package var undoSQL: String? { undo.map(Self.text) }
 

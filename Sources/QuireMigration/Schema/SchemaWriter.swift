@@ -115,7 +115,7 @@ struct SchemaWriter {
     try dropReaders(of: Set(rebuilds.map(\.new.name) + gone))
     for (old, new) in rebuilds {
       for statement in TableRebuild.statements(from: old, to: new, in: try schema()) {
-        try run(statement.sql, note: statement.note)
+        try run(statement.sql, note: statement.note, unfilled: statement.unfilled)
       }
     }
   }
@@ -243,7 +243,7 @@ struct SchemaWriter {
     try refusing { () throws(SQLiteError) in try DatabaseSchema(on: copy) }
   }
 
-  private mutating func run(_ sql: String, note: String? = nil) throws(SchemaChangeError) {
+  private mutating func run(_ sql: String, note: String? = nil, unfilled: [String] = []) throws(SchemaChangeError) {
     copy.takesQuotedStrings = false
     let isStrict = (try? copy.execute(sql)) != nil
     copy.takesQuotedStrings = true
@@ -251,7 +251,7 @@ struct SchemaWriter {
       try refusing { () throws(SQLiteError) in try copy.execute(sql) }
       holdsQuotedStrings = true
     }
-    statements.append(.init(sql: sql, note: note))
+    statements.append(.init(sql: sql, note: note, unfilled: unfilled))
   }
 }
 

@@ -47,7 +47,8 @@ extension TableRebuild {
         case .sequence: statement.sql.hasPrefix("INSERT") ? "keys that were used once stay used" : nil
         case .drop, .rename: nil
         }
-      return SchemaChange.Statement(sql: statement.sql, note: note)
+      let unfilled = statement.part == .copy ? missing.map { "\(new.name).\($0)" } : []
+      return SchemaChange.Statement(sql: statement.sql, note: note, unfilled: unfilled)
     }
   }
 

@@ -44,6 +44,13 @@ struct MigrateNew {
         target.terminal.print("It has no undo: in a file with an undo part, text in double quotes is a name")
       }
       if let change { tell(ofDroppedBy: change) }
+      if let columns = change?.unfilledByUndo, !columns.isEmpty, change?.holdsQuotedStrings != true || format != .quire
+      {
+        target.terminal.print(
+          printable(
+            "Its undo knows no value for \(columns.joined(separator: ", ")), and fails where there are rows: write one there, "
+              + "in place of NULL"))
+      }
       if invocation["--from"] == "db" {
         let version = path.split(separator: "/").last?.prefix { $0 != "_" && $0 != "." } ?? ""
         target.terminal.print("The database has that already:  \(target.pasteable("baseline \(version)"))")
