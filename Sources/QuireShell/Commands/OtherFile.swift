@@ -49,12 +49,16 @@ enum OtherFile: CaseIterable {
 
   /// What to do with a file that was named in place of a database; nil if its name says nothing.
   static func hint(inPlaceOfDatabase path: String) -> String? {
-    let name = printable(FileName(path).last)
     if isRecords(path) {
-      return "its records can be added to a table of a database:  .import \(name) MODEL  in a session with --write"
+      let file = path.contains(" ") ? "\"\(path)\"" : path
+      let name = FileName(path).bare
+      let table = (try? ImportRequest("\(file) Model") { _ in true }).flatMap(TableProposal.init)?.statement(for: name)
+      return
+        "its records can be added to a table of a database:  .import \(printable(file)) MODEL  in a session with --write"
+        + (table.map { "\nsuch a table: \($0)" } ?? "")
     }
     guard let other = OtherFile(named: path), other != .database else { return nil }
-    return "\(name) \(other.text): \(other.hint)"
+    return "\(printable(FileName(path).last)) \(other.text): \(other.hint)"
   }
 
   /// Whether a file's name is one of those that `.import` reads.

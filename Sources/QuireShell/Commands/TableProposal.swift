@@ -58,7 +58,8 @@ struct TableProposal {
     return statement(for: table).map { "this makes a table for it: \($0)" }
   }
 
-  private func statement(for table: String) -> String? {
+  /// - Parameter table: As of ``hint(for:)``.
+  func statement(for table: String) -> String? {
     let name = "\"'[`".contains(table.prefix(1)) ? SQLTokens.name(table) : table
     guard let table = try? quoted(identifier: name) else { return nil }
     let columns = names.compactMap { name in

@@ -68,7 +68,8 @@ struct MigrateNew {
     let them = names.count == 1 ? "the table \(listed), which" : "\(counted(names.count, "table")), which"
     target.terminal.print(
       printable("It drops \(them) \(schema) does not have\(names.count == 1 ? "" : ": \(listed)")"))
-    target.terminal.print("To leave it and write another one:  --keep TABLE for each that stays, --keep '*' for all")
+    target.terminal.print(
+      "Should they stay? Delete the file, and write it with --keep TABLE for each that stays, or --keep '*' for all")
   }
 
   private static let listedTables = 5
