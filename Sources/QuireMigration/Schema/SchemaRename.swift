@@ -80,34 +80,43 @@ extension DatabaseSchema {
 
   /// Renames that would explain what is removed and what is new in `other`: ask about them, never assume them.
   ///
-  /// A table is proposed if most columns are equal, a column if its declaration is equal. Of several new names that one
-  /// of them could have, the likeliest comes first; of those that one new name could replace, all are proposed. Columns
+  /// A table is proposed if most columns are equal, a column if its declaration is equal; the likeliest come first. Columns
   /// of a table that itself may have been renamed are proposed once that is decided.
   package func possibleRenames(to other: DatabaseSchema) -> [SchemaRename] {
-    var renames: [SchemaRename] = []
     let newTables = other.tables.filter { self[table: $0.name] == nil }
-    for table in tables where other[table: table.name] == nil {
-      let alike = newTables.map { (name: $0.name, likeness: table.likeness(to: $0)) }.filter { $0.likeness > 0.5 }
-      let names = Self.likeliest(
-        alike.map { ($0.name, $0.likeness + 0.001 * Self.likeness(of: table.name, to: $0.name)) })
-      renames += names.map { SchemaRename(table: table.name, to: $0) }
-    }
-    for table in tables {
-      guard let other = other[table: table.name] else { continue }
-      let new = other.columns.filter { table[$0.name] == nil }
-      for column in table.columns where other[column.name] == nil {
-        let alike = new.filter { $0.declaration == column.declaration }
-        let names = Self.likeliest(alike.map { ($0.name, Self.likeness(of: column.name, to: $0.name)) })
-        renames += names.map { SchemaRename(table: table.name, column: column.name, to: $0) }
+    let gone = tables.filter { other[table: $0.name] == nil }
+    let ofTables = gone.flatMap { table in
+      newTables.map { new in
+        let likeness = table.likeness(to: new)
+        return (
+          rename: SchemaRename(table: table.name, to: new.name),
+          // The names decide between tables whose columns are as equal.
+          likeness: likeness > 0.5 ? likeness + 0.001 * Self.likeness(of: table.name, to: new.name) : 0
+        )
       }
     }
-    return renames
+    let ofColumns = tables.flatMap { table in
+      guard let other = other[table: table.name] else { return [SchemaRename]() }
+      let new = other.columns.filter { table[$0.name] == nil }
+      let pairs = table.columns.filter { other[$0.name] == nil }.flatMap { column in
+        new.filter { $0.declaration == column.declaration }.map { new in
+          (
+            rename: SchemaRename(table: table.name, column: column.name, to: new.name),
+            likeness: 1 + Self.likeness(of: column.name, to: new.name)
+          )
+        }
+      }
+      return Self.likeliest(pairs)
+    }
+    return Self.likeliest(ofTables) + ofColumns
   }
 
   /// In the order of the schema where nothing tells them apart.
-  private static func likeliest(_ names: [(name: SQLName, likeness: Double)]) -> [SQLName] {
-    names.enumerated().sorted { ($1.element.likeness, $0.offset) < ($0.element.likeness, $1.offset) }.map(
-      \.element.name)
+  private static func likeliest(_ pairs: [(rename: SchemaRename, likeness: Double)]) -> [SchemaRename] {
+    let ordered = pairs.enumerated().sorted { a, b in
+      (b.element.likeness, a.offset) < (a.element.likeness, b.offset)
+    }
+    return ordered.filter { $0.element.likeness > 0 }.map(\.element.rename)
   }
 
   /// How many of their characters are equal, from 0 to 1.
