@@ -220,7 +220,10 @@ import Testing
     #expect(drop.output.contains("− table log") && !drop.output.contains("site"))
     let part = await migrate("new", "x", "--from", wanted, "--keep", "*")
     #expect(part.status == 0 && part.output.hasSuffix("    ALTER TABLE book ADD COLUMN isbn TEXT;\n"))
-    #expect(await migrate("new", "x", "--keep", "site").status == 2)
+    for words in [["--keep", "site"], ["--rebuild", "book", "--rename", "book.id:key"]] {
+      let alone = await migrate("new", ["x"] + words)
+      #expect(alone.status == 2 && alone.error.contains("goes with --from-model or --from"), "\(alone)")
+    }
   }
 
   @Test func `an undo that will fail where there are rows is said to need a value`() async throws {

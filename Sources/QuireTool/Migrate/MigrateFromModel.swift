@@ -25,12 +25,11 @@ struct MigrateFromModel {
     rebuilding = Set(invocation.values("--rebuild").map { SQLName($0) })
     dropping = Set(invocation.values("--drop").map { $0.lowercased() })
     keeping = .matching(invocation.values("--keep"))
-    if wanted == nil, rebuilding.isEmpty {
-      for option in ["--rename", "--drop", "--keep"] where !invocation.values(option).isEmpty {
-        throw invocation.usageError("\(option) goes with --from-model or --from")
-      }
-      return nil
+    guard wanted == nil else { return }
+    for option in ["--rename", "--drop", "--keep"] where !invocation.values(option).isEmpty {
+      throw invocation.usageError("\(option) goes with --from-model or --from")
     }
+    if rebuilding.isEmpty { return nil }
   }
 
   /// - Throws: ``CommandFailure`` with status 5 if it must be known whether something is renamed and the command cannot
