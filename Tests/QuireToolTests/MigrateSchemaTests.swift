@@ -346,6 +346,31 @@ import Testing
     #expect(try connection.rows("SELECT * FROM schema_migrations").isEmpty)
   }
 
+  @Test func `what another tool undoes after its history was adopted is said, and baseline takes it over`() async throws
+  {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try write("-- migrate:up\nCREATE TABLE a (b);\n-- migrate:down\nDROP TABLE a;", as: "20260101000000_a.sql")
+    try write("-- migrate:up\nCREATE TABLE c (d);\n-- migrate:down\nDROP TABLE c;", as: "20260102000000_c.sql")
+    let connection = try Connection(migrating: database, access: .create, busyTimeout: .zero)
+    for sql in [
+      "CREATE TABLE schema_migrations (version varchar(128) primary key)", "CREATE TABLE a (b)", "CREATE TABLE c (d)",
+      "INSERT INTO schema_migrations VALUES ('20260101000000'), ('20260102000000')",
+    ] { try connection.execute(sql) }
+    #expect(await migrate("baseline", database).status == 0)
+    #expect(await migrate("status", database).error.isEmpty)
+    try connection.execute("DELETE FROM schema_migrations WHERE version = '20260102000000'")
+    try connection.execute("DROP TABLE c")
+    for command in ["status", "apply"] {
+      let ran = await migrate(command, database)
+      #expect(ran.status == 0 && ran.error.hasPrefix("dbmate has undone 20260102000000 since, as its table"), "\(ran)")
+    }
+    #expect(await migrate("baseline", database).output.hasSuffix("none was run; 20260102000000 is pending again\n"))
+    let pending = await migrate("status", database)
+    #expect(pending.output.contains("1 pending") && pending.error.isEmpty)
+    #expect(await migrate("apply", database).output.contains("1 applied"))
+    #expect(await migrate("status", database).error.isEmpty)
+  }
+
   @Test func `in another tool's folder a new file has that tool's form`() async throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try write(

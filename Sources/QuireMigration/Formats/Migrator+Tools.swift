@@ -28,14 +28,26 @@ extension Migrator {
     return try SchemaReader(connection).hasTable(MigrationHistory.table) ? nil : ToolHistory.unread(from: connection)
   }
 
+  /// What another tool had run, as ``adopt()`` recorded, and has undone since, as its table no longer lists it; nil if
+  /// there is nothing.
+  package func undoneByTool() throws(MigrationError) -> (tool: ToolHistory, migrations: [AppliedMigration])? {
+    try translating {
+      let connection = try open(.readOnly)
+      guard let tool = try ToolHistory.read(from: connection), tool.unfinished == nil else { return nil }
+      let undone = tool.undone(of: try MigrationHistory.read(from: connection))
+      return undone.isEmpty ? nil : (tool, undone)
+    }
+  }
+
   /// Begins a history without migrations: for a database that another tool has migrated with other files.
   public func beginHistory() throws {
     let connection = try open(.readWrite)
     try inTransaction(on: connection, keys: false) { try connection.executeInMigration(MigrationHistory.create) }
   }
 
-  /// Records as applied what another tool's table lists as run, without running anything. That table stays unchanged,
-  /// so that the tool can be used as before; ``undo(_:_:)`` removes from it what it undoes.
+  /// Records as applied what another tool's table lists as run, without running anything, and removes the records of what
+  /// that tool has undone since an earlier call. Its table stays unchanged, so that the tool can be used as before;
+  /// ``undo(_:_:)`` removes from it what it undoes.
   ///
   /// - Returns: What was recorded now; earlier records are not included.
   /// - Throws: ``MigrationError/tool(_:)`` if the tool's table and the files do not fit.
@@ -48,6 +60,9 @@ extension Migrator {
       if tool.tool == .golangMigrate, let last = tool.last, !files.contains(where: { $0.version == last }) {
         throw MigrationError.tool(.missing(tool, [last]))
       }
+      for undone in tool.undone(of: try MigrationHistory.read(from: connection)) {
+        try MigrationHistory.remove(undone.version, on: connection)
+      }
       let history = try MigrationHistory.read(from: connection)
       if let problem = MigrationPlan(files: files, history: history).problems.first(where: { !$0.isOrder }) {
         throw MigrationError.history(problem)
@@ -59,7 +74,7 @@ extension Migrator {
         sequence += 1
         return AppliedMigration(
           version: file.version, title: file.title, up: file.up, undo: file.undo, sequence: sequence, appliedAt: now,
-          milliseconds: 0, by: "\(by) baseline from \(tool.toolName)")
+          milliseconds: 0, by: by + tool.mark)
       }
       for migration in recorded { try MigrationHistory.record(migration, on: connection) }
       return (tool, recorded)
@@ -111,6 +126,16 @@ extension Migrator {
     }
     if let version = tool.unfinished { throw MigrationError.tool(.unfinished(tool, version)) }
     return tool
+  }
+}
+
+extension ToolHistory {
+  /// What is recorded behind the user of a migration that this tool has run.
+  fileprivate var mark: String { " baseline from \(toolName)" }
+
+  /// Those that this tool has run, by their record, and does not list any more.
+  fileprivate func undone(of history: [AppliedMigration]) -> [AppliedMigration] {
+    history.filter { $0.by.hasSuffix(mark) && !contains($0.version) }
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import QuireMigration
 import QuireSQLite
+import QuireShell
 
 /// `migrate apply`: rehearses if useful, makes a backup, runs pending migrations and reports each one.
 struct MigrateApply {
@@ -33,6 +34,9 @@ struct MigrateApply {
       let plan = try run.migrator.plan()
       let schemaFile = applied.isEmpty ? nil : try writeSchema(run.migrator)
       report(applied, plan, progress.backup, schemaFile)
+      if !target.isQuiet, let undone = failure.undoneByTool() {
+        target.terminal.note(printable(undone, keepingLines: true))
+      }
       return .done
     }
   }

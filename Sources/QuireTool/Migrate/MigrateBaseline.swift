@@ -70,8 +70,11 @@ struct MigrateBaseline {
   /// Imports another tool's history; nothing is compared, because that tool ran the same files.
   private func adopt() throws -> ExitStatus {
     let migrator = try target.migrator()
+    let undone = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.undoneByTool() }
     let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.adopt() }
-    say(recorded.map { "\($0.version)" }, as: "recorded", of: history, in: migrator.database)
+    say(
+      recorded.map { "\($0.version)" }, as: "recorded", of: history, in: migrator.database,
+      without: undone?.migrations.map(\.version) ?? [])
     return .done
   }
 
@@ -97,7 +100,7 @@ struct MigrateBaseline {
         ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
         ("versions", .array(versions.map { .string($0) })),
       ]
-      if what == "given back" { members.append(("removed", .array(removed.map { .string("\($0)") }))) }
+      members.append(("removed", .array(removed.map { .string("\($0)") })))
       target.terminal.print(JSON.object(members).text)
     } else if !target.isQuiet {
       let migrations = counted(versions.count, "migration")
@@ -107,6 +110,7 @@ struct MigrateBaseline {
           ? "nothing to do"
           : what == "recorded"
             ? "recorded \(migrations) of \(tool)'s as applied; none was run"
+              + (removed.isEmpty ? "" : "; \(removed.map(\.description).joined(separator: ", ")) is pending again")
             : "\(migrations) recorded in \(tool)'s table \(history.table)\(taken)")
     }
   }

@@ -32,6 +32,16 @@ extension MigrateFailure {
       """
   }
 
+  /// What another tool has undone since `baseline` recorded it, which still counts as applied here; nil if there is nothing.
+  func undoneByTool() -> String? {
+    guard let (tool, undone) = (try? migrator.undoneByTool()) ?? nil else { return nil }
+    let versions = undone.map { "\($0.version)" }.joined(separator: ", ")
+    return """
+      \(tool.toolName) has undone \(versions) since, as its table \(tool.table) says; here it still counts as applied.
+          \(target.pasteable("baseline"))        takes over what that table says
+      """
+  }
+
   /// The commands that give all files that take another one back the names of pairs.
   var renamesToPairs: [String] {
     Dictionary(grouping: migrator.files, by: \.version).sorted { $0.key < $1.key }.compactMap { _, files in

@@ -21,6 +21,7 @@ struct MigrateStatus {
       throw failure.explained(.history(problem))
     }
     if let problem { throw failure.explained(.tool(problem)) }
+    if !target.isQuiet, let undone = failure.undoneByTool() { terminal.note(printable(undone, keepingLines: true)) }
     return invocation.flag("--exit-code") && !plan.pending.isEmpty ? .pending : .done
   }
 
