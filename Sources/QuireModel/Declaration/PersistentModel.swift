@@ -59,7 +59,7 @@ extension PersistentModel {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-extension PersistentModel where ID == PersistentIdentifier {
-  /// The object's ``PersistentModel/persistentModelID``, if the class declares no `id` of its own.
+extension PersistentModel {
+  /// The object's ``PersistentModel/persistentModelID``; beside an `id` that the class declares, where the type asks for it.
   public var id: PersistentIdentifier { persistentModelID }
 }

@@ -54,8 +54,9 @@ public struct PersistentIdentifier: Hashable, Sendable {
   /// released after its own.
   public var entityName: String { StoreRegistry.shared.entityName(of: self) ?? "" }
 
-  /// The file's path; nil where ``entityName`` is empty, and for a decoded identifier of no open store.
-  public var storeIdentifier: String? { StoreRegistry.shared.names(of: self)?.store }
+  /// The file's path; nil until the object has been saved, where ``entityName`` is empty, and for a decoded identifier of no
+  /// open store.
+  public var storeIdentifier: String? { rowKey == nil ? nil : StoreRegistry.shared.names(of: self)?.store }
 
   /// Of an object that has not been inserted anywhere: its address, which no other object has meanwhile.
   init(loose object: AnyObject) {

@@ -43,7 +43,7 @@ struct SchemaResolver: PathResolver {
           return store.relation(side, of: entity).map { .toMany($0, store.entities[side.target].type) }
         }
       }
-      return isKey(keyPath) ? .key(entity.keyColumn) : nil
+      return model.isIdentifier(keyPath) ? .key(entity.keyColumn) : nil
     }
     // `genre.rawValue`: the column holds just that.
     guard let raw = type as? any RawRepresentable.Type else { return nil }
@@ -116,7 +116,9 @@ struct SchemaResolver: PathResolver {
     guard Columns.isStorable(type), Columns.ordersAlike(type) else { return nil }
     return { model in
       guard let model = model as? Model else { return .null }
-      let value = try Translation.unwrapped(model[keyPath: keyPath]).flatMap(Translation.storedValue) ?? .null
+      let read = Translation.unwrapped(model[keyPath: keyPath])
+      if let identifier = read as? PersistentIdentifier { return .integer(identifier.rowKey ?? .max) }  // unsaved: last
+      let value = try read.flatMap(Translation.storedValue) ?? .null
       return type == Decimal.self ? DecimalOrder.key(of: value) : value
     }
   }
@@ -126,7 +128,7 @@ struct SchemaResolver: PathResolver {
     ColumnPath, Bool
   ) {
     let steps = entity.property(at: keyPath) != nil ? [keyPath] : PathTrace.steps(of: keyPath)
-    if steps.isEmpty, isKey(keyPath) { return (ColumnPath(entity.keyColumn), false) }
+    if steps.isEmpty, Model.isIdentifier(keyPath) { return (ColumnPath(entity.keyColumn), false) }
     var path = ColumnPath("")
     var current = entity
     var isNullable = false
@@ -152,6 +154,16 @@ struct SchemaResolver: PathResolver {
   }
 
   private static func wrapped<T: AnyOptional>(_: T.Type) -> Any.Type { T.wrapped }
+}
 
-  func isKey(_ keyPath: AnyKeyPath) -> Bool { type(of: keyPath).valueType == PersistentIdentifier.self }
+extension PersistentModel {
+  /// Whether a key path is the model's own identifier, under one of its names: not that of an object it refers to, which
+  /// has the same type.
+  static func isIdentifier(_ keyPath: AnyKeyPath) -> Bool {
+    /// The `id` of code that is generic over `Identifiable`.
+    func required<I: Identifiable>(_: I.Type) -> AnyKeyPath { \I.id }
+    guard type(of: keyPath).valueType == PersistentIdentifier.self else { return false }
+    return [\Self.persistentModelID, \Self.id as KeyPath<Self, PersistentIdentifier>, required(Self.self)].contains(
+      keyPath)
+  }
 }

@@ -43,7 +43,7 @@ extension SchemaResolver {
   package func column<Model: PersistentModel>(_ keyPath: PartialKeyPath<Model>, of entity: Entity) throws -> ColumnPath
   {
     let steps = entity.property(at: keyPath) != nil ? [keyPath] : PathTrace.steps(of: keyPath)
-    var path = ColumnPath(steps.isEmpty && isKey(keyPath) ? entity.keyColumn : "")
+    var path = ColumnPath(steps.isEmpty && Model.isIdentifier(keyPath) ? entity.keyColumn : "")
     var current: Any.Type = Model.self
     for step in steps {
       switch resolve(step, from: current) {
