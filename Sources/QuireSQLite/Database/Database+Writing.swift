@@ -237,9 +237,12 @@ extension Database {
   }
 
   /// For a context that left the commit before its own only after that write: its snapshot kept the log from starting
-  /// over, so the checkpoint waited for it. If a write is under way, the next one does it.
+  /// over, so the checkpoint waited for it. If a write is under way, or this thread has kept its place for one, the next one
+  /// does it.
   package func checkpointIfDue() {
-    guard awaitsCheckpoint.load(ordering: .relaxed), (try? takeLock(timeout: .zero)) != nil else { return }
+    guard awaitsCheckpoint.load(ordering: .relaxed), !lock.isKept, (try? lock.lock(timeout: .zero)) != nil else {
+      return
+    }
     defer { unlock() }
     if let writer { checkpointIfDue(writer) }
   }
