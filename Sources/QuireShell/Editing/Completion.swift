@@ -199,15 +199,15 @@ struct Completer {
     guard tokens.last?.isSign(".") == true else { return (model, false) }
     // Steps are what `inner` follows.
     let isNested = tokens.count { $0.isSign("(") } > tokens.count { $0.isSign(")") }
-    if !isNested, isStep(tokens.count - 1) { return (inner(model), true) }
+    if !isNested, steps.last == true { return (inner(model), true) }
     var path: [String] = []
     var place = tokens.count - 1
     while place > 0, tokens[place].isSign("."), case .word(let word) = tokens[place - 1].kind {
-      path.insert(word, at: 0)
+      path.append(word)
       place -= 2
     }
     var current = inner(model)
-    for name in path {
+    for name in path.reversed() {
       // `Author 2 .books` begins with the model itself.
       if let relation = models[current].relation(named: name) { current = relation.target }
     }
@@ -218,9 +218,9 @@ struct Completer {
   private func inner(_ model: Int) -> Int {
     var stack: [Int] = [model]
     var last: [String] = []
-    for (place, token) in tokens.enumerated() {
+    for (place, (token, isStep)) in zip(tokens, steps).enumerated() {
       switch token.kind {
-      case .sign(".") where stack.count == 1 && isStep(place):
+      case .sign(".") where stack.count == 1 && isStep:
         if place + 1 < tokens.count, case .word(let word) = tokens[place + 1].kind,
           let relation = models[stack[0]].relation(named: word)
         {
@@ -243,15 +243,19 @@ struct Completer {
     return stack.last ?? model
   }
 
-  /// Whether the period here begins a step or goes on with steps, and is not part of a path: `Author 2 .books.tags`.
-  private func isStep(_ place: Int) -> Bool {
-    var place = place
-    while place > 0, tokens[place].isSign(".") {
-      if tokens[place - 1].range.upperBound < tokens[place].range.lowerBound { return true }
-      guard case .word = tokens[place - 1].kind, place > 1 else { return true }
-      place -= 2
+  /// For each token, whether it is a period that begins a step or goes on with steps, and is not part of a path:
+  /// `Author 2 .books.tags`.
+  private var steps: [Bool] {
+    var steps = Array(repeating: false, count: tokens.count)
+    for place in tokens.indices.dropFirst() where tokens[place].isSign(".") {
+      let before = tokens[place - 1]
+      if before.range.upperBound == tokens[place].range.lowerBound, case .word = before.kind, place > 1 {
+        steps[place] = steps[place - 2]
+      } else {
+        steps[place] = true
+      }
     }
-    return false
+    return steps
   }
 
   private func names(of place: Int, relationsFirst: Bool) -> [(String, String)] {
