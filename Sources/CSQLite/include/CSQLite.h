@@ -42,9 +42,9 @@ int quire_file_is_inherited(uint64_t device, uint64_t inode);
 
 /// Adds functions of our own. Not for views and triggers: a file must make sense to every other tool.
 ///
-/// The aggregates `quire_sum(x)`, 0 of nothing, and `quire_average(x)`, NULL of nothing, are exact, rounded once. NULL is
-/// skipped; where there is no such number the value is TEXT that says why. `quire_decimal_sum(x)`, TEXT, and
-/// `quire_decimal_average(x)` are the same of decimals as text.
+/// The aggregates `quire_sum(x)`, 0 without values, and `quire_average(x)`, NULL without values, are exact and rounded once.
+/// They skip NULL. If no number can hold the result, it is a text that says why. For decimals, which are kept as text, there
+/// are `quire_decimal_sum(x)`, whose result is text, and `quire_decimal_average(x)`.
 ///
 /// For decimals as text, to which anything else is NULL: `quire_decimal_order(x)`, a blob in whose order the numbers are, and
 /// the aggregates `quire_decimal_min(x)` and `quire_decimal_max(x)`.

@@ -49,9 +49,11 @@ extension Migrator {
   /// that tool has undone since an earlier call. Its table stays unchanged, so that the tool can be used as before;
   /// ``undo(_:_:)`` removes from it what it undoes.
   ///
-  /// - Returns: What was recorded now; earlier records are not included.
+  /// - Returns: What was recorded now, without earlier records, and whose record was removed.
   /// - Throws: ``MigrationError/tool(_:)`` if the tool's table and the files do not fit.
-  public func adopt() throws -> (history: ToolHistory, recorded: [AppliedMigration]) {
+  public func adopt() throws -> (
+    history: ToolHistory, recorded: [AppliedMigration], removed: [AppliedMigration]
+  ) {
     let connection = try open(.readWrite)
     return try inTransaction(on: connection, keys: false) {
       let tool = try toolHistory(on: connection)
@@ -60,9 +62,8 @@ extension Migrator {
       if tool.tool == .golangMigrate, let last = tool.last, !files.contains(where: { $0.version == last }) {
         throw MigrationError.tool(.missing(tool, [last]))
       }
-      for undone in tool.undone(of: try MigrationHistory.read(from: connection)) {
-        try MigrationHistory.remove(undone.version, on: connection)
-      }
+      let removed = tool.undone(of: try MigrationHistory.read(from: connection))
+      for migration in removed { try MigrationHistory.remove(migration.version, on: connection) }
       let history = try MigrationHistory.read(from: connection)
       if let problem = MigrationPlan(files: files, history: history).problems.first(where: { !$0.isOrder }) {
         throw MigrationError.history(problem)
@@ -77,7 +78,7 @@ extension Migrator {
           milliseconds: 0, by: by + tool.mark)
       }
       for migration in recorded { try MigrationHistory.record(migration, on: connection) }
-      return (tool, recorded)
+      return (tool, recorded, removed)
     }
   }
 

@@ -70,11 +70,12 @@ struct MigrateBaseline {
   /// Imports another tool's history; nothing is compared, because that tool ran the same files.
   private func adopt() throws -> ExitStatus {
     let migrator = try target.migrator()
-    let undone = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.undoneByTool() }
-    let (history, recorded) = try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.adopt() }
+    let (history, recorded, removed) = try MigrateFailure(target: target, migrator: migrator).explaining {
+      try migrator.adopt()
+    }
     say(
       recorded.map { "\($0.version)" }, as: "recorded", of: history, in: migrator.database,
-      without: undone?.migrations.map(\.version) ?? [])
+      without: removed.map(\.version))
     return .done
   }
 
@@ -96,12 +97,12 @@ struct MigrateBaseline {
   ) {
     let tool = history.toolName
     if target.isJSON {
-      var members: [(String, JSON)] = [
-        ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
-        ("versions", .array(versions.map { .string($0) })),
-      ]
-      members.append(("removed", .array(removed.map { .string("\($0)") })))
-      target.terminal.print(JSON.object(members).text)
+      target.terminal.print(
+        JSON.object([
+          ("v", 1), ("database", .string(database)), ("tool", .string(tool)),
+          ("versions", .array(versions.map { .string($0) })),
+          ("removed", .array(removed.map { .string("\($0)") })),
+        ]).text)
     } else if !target.isQuiet {
       let migrations = counted(versions.count, "migration")
       let taken = removed.isEmpty ? "" : ", \(counted(removed.count, "row")) taken away"

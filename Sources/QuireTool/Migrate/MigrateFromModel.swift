@@ -71,7 +71,7 @@ struct MigrateFromModel {
       }
       guard let next = possible.first else { return renames }
       let question = question(next, renames)
-      // Enter answers yes only where there is nothing to mix it up with.
+      // Enter alone means yes only if this is the one possibility.
       let isPlain = possible.count { isAlternative($0, to: next) } == 1
       switch target.isJSON ? nil : target.terminal.confirm(question, otherwise: isPlain) {
       case true?: renames.append(next)

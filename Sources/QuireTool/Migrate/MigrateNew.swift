@@ -59,7 +59,7 @@ struct MigrateNew {
     return invocation.flag("--edit") ? try edit(path) : .done
   }
 
-  /// The schema may be one of a part of the file: nobody asked for these tables to go.
+  /// Names the tables that are dropped only because the schema does not have them: it may describe a part of the file.
   private func tell(ofDroppedBy change: SchemaChange) {
     let asked = Set(invocation.values("--drop").map { SQLName($0) })
     let names = change.dropped.filter { !asked.contains($0) }.map(\.text)
