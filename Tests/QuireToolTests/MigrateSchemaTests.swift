@@ -3,46 +3,24 @@ import QuireSQLite
 import QuireTool
 import Testing
 
-/// `migrate diff`, `schema`, `new --from-model`, and another tool's folder from the command line.
-@Suite struct MigrateSchemaTests {
-  let path = FileManager.default.temporaryDirectory.path + "/quire-schema-\(UUID().uuidString)"
-  var database: String { path + "/library.db" }
+/// `migrate diff`, `schema`, `new --from` and `new --from-model`.
+@Suite struct MigrateSchemaTests: MigrateTrials {
+  let folder: Folder
 
-  private func write(_ sql: String, as name: String) throws {
-    try FileManager.default.createDirectory(atPath: path + "/Migrations", withIntermediateDirectories: true)
-    try Data(sql.utf8).write(to: URL(filePath: path + "/Migrations/" + name))
-  }
+  var environment: Environment { ["QUIRE_MIGRATIONS": folder.migrations] }
 
-  /// Runs `migrate` of a program whose models want `models`.
-  private func migrate(_ first: String, _ words: String..., models: [String]? = nil) async -> (
-    status: Int32, output: String, error: String
-  ) {
-    await migrate(first, words, models: models)
-  }
-
-  private func migrate(_ first: String, _ words: [String], models: [String]? = nil) async -> (
-    status: Int32, output: String, error: String
-  ) {
-    let recorder = Recorder()
-    var source = MigrationSource()
-    if let models { source = source.models { models } }
-    let tool = Tool("quire", version: "1", "", commands: [.migrate(source)])
-    let status = await tool.run(
-      ["migrate", first] + words + ["-m", path + "/Migrations"], terminal: recorder.terminal(), environment: [:])
-    return (status, recorder.output, recorder.error)
-  }
+  init() throws { folder = try Folder(isEmpty: true) }
 
   @Test func `a difference is shown, as a document too, and as SQL`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    #expect(await migrate("diff", "-d", database).output == "no difference between db and files\n")
-    try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260102000000_b.sql")
-    let shown = await migrate("diff", "-d", database, "--exit-code")
+    try folder.write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", folder.database).status == 0)
+    #expect(await migrate("diff", "-d", folder.database).output == "no difference between db and files\n")
+    try folder.write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260102000000_b.sql")
+    let shown = await migrate("diff", "-d", folder.database, "--exit-code")
     #expect(shown.status == 8 && shown.output == "to come from db to files:\n    book + isbn TEXT\n")
     #expect(await migrate("diff", "20260102000000", "20260101000000").output.hasSuffix("    book − isbn TEXT\n"))
-    #expect(await migrate("diff", "--sql", "-d", database).output == "ALTER TABLE book ADD COLUMN isbn TEXT;\n")
-    let json = await migrate("diff", "--json", "-d", database).output
+    #expect(await migrate("diff", "--sql", "-d", folder.database).output == "ALTER TABLE book ADD COLUMN isbn TEXT;\n")
+    let json = await migrate("diff", "--json", "-d", folder.database).output
     let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
     #expect((document?["differences"] as? [[String: Any]])?.first?["new"] as? String == "isbn TEXT")
     #expect(await migrate("diff", "files", "modle").error.contains("Did you mean model?"))
@@ -50,32 +28,28 @@ import Testing
   }
 
   @Test func `a database that has its tables already begins a folder, and is recorded in it`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     do {
-      let connection = try Connection(path: database, access: .create)
+      let connection = try Connection(path: folder.database, access: .create)
       try connection.execute("CREATE TABLE book (id INTEGER PRIMARY KEY)")
       try connection.execute("CREATE INDEX book_id ON book(id)")
     }
-    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", database)
+    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", folder.database, "-m", folder.migrations)
     #expect(new.status == 0 && new.output.contains("    CREATE TABLE book (id INTEGER PRIMARY KEY);\n"), "\(new)")
-    let name = try #require(FileManager.default.contentsOfDirectory(atPath: path + "/Migrations").first)
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.migrations).first)
     let version = String(name.prefix(14))
-    let baseline = "quire migrate baseline \(version) -m \(path)/Migrations \(database)\n"
+    let baseline = "quire migrate baseline \(version) -m M library.db\n"
     #expect(new.output.hasSuffix("The database has that already:  " + baseline), "\(new.output)")
-    #expect(await migrate("baseline", version, database).status == 0)
-    #expect(await migrate("check", database).output.hasSuffix("1 file checked · nothing found\n"))
-    let again = await migrate("new", "again", "--from", "db", "-d", database)
+    #expect(await migrate("baseline", version, folder.database).status == 0)
+    #expect(await migrate("check", folder.database).output.hasSuffix("1 file checked · nothing found\n"))
+    let again = await migrate("new", "again", "--from", "db", "-d", folder.database)
     #expect(again.output == "nothing to write: the files make that schema already\n")
     #expect(await migrate("new", "x", "--from", "no_such.sql").error.contains("‘no_such.sql’ is not a schema"))
     #expect(await migrate("new", "x", "--from", "db", "--from-model").status == 2)
   }
 
   @Test func `a database whose tables hold strings in double quotes is recorded, too`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     do {
-      let connection = try Connection(path: database, access: .create)
+      let connection = try Connection(path: folder.database, access: .create)
       connection.takesQuotedStrings = true
       try connection.execute(
         """
@@ -84,16 +58,16 @@ import Testing
         CREATE VIEW said AS SELECT "is " || state FROM book;
         """)
     }
-    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", database)
+    let new = await migrate("new", "as", "it", "was", "--from", "db", "-d", folder.database)
     #expect(
       new.output.contains("\nIt has no undo: in a file with an undo part, text in double quotes is a name\n"), "\(new)")
-    let name = try #require(FileManager.default.contentsOfDirectory(atPath: path + "/Migrations").first)
-    #expect(await migrate("baseline", String(name.prefix(14)), database).status == 0)
-    #expect(await migrate("check", database).output.hasSuffix("1 file checked · nothing found\n"))
-    #expect(await migrate("apply", "--create", path + "/new.db").status == 0)
-    let again = await migrate("new", "rebuilt", "--rebuild", "book", "-d", database)
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.migrations).first)
+    #expect(await migrate("baseline", String(name.prefix(14)), folder.database).status == 0)
+    #expect(await migrate("check", folder.database).output.hasSuffix("1 file checked · nothing found\n"))
+    #expect(await migrate("apply", "--create", folder.path + "/new.db").status == 0)
+    let again = await migrate("new", "rebuilt", "--rebuild", "book", "-d", folder.database)
     #expect(again.output.contains("\nIt has no undo: "), "\(again)")
-    #expect(await migrate("apply", database).status == 0)
+    #expect(await migrate("apply", folder.database).status == 0)
   }
 
   @Test(arguments: [
@@ -110,21 +84,17 @@ import Testing
     """,
   ])
   func `what SQLite's shell prints of a schema or of a whole file can be begun from`(script: String) async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try Data(script.utf8).write(to: URL(filePath: path + "/old.sql"))
-    let new = await migrate("new", "begin", "--from", path + "/old.sql")
+    try Data(script.utf8).write(to: URL(filePath: folder.path + "/old.sql"))
+    let new = await migrate("new", "begin", "--from", folder.path + "/old.sql")
     #expect(new.status == 0, "\(new)")
     #expect(new.output.contains("    CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);\n"), "\(new)")
     #expect(!new.output.contains("sqlite_sequence"), "\(new)")
-    #expect(await migrate("diff", path + "/old.sql", "files").output.hasPrefix("no difference"))
-    try write("CREATE TABLE sqlite_sequence(name,seq);\n-- migrate: undo\n", as: "29990101000000_x.sql")
+    #expect(await migrate("diff", folder.path + "/old.sql", "files").output.hasPrefix("no difference"))
+    try folder.write("CREATE TABLE sqlite_sequence(name,seq);\n-- migrate: undo\n", as: "29990101000000_x.sql")
     #expect(await migrate("check").error.contains("SQLite makes this table itself: leave the statement out"))
   }
 
   @Test func `what SQLite's shell prints of a full-text index can be begun from`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let parts = ["data", "idx", "content", "docsize", "config"].map {
       "CREATE TABLE IF NOT EXISTS 'my search_\($0)'(id INTEGER PRIMARY KEY, x);\n"
     }
@@ -134,33 +104,31 @@ import Testing
       \(parts.joined())CREATE TABLE IF NOT EXISTS notes_data(a);
 
       """
-    try Data(script.utf8).write(to: URL(filePath: path + "/old.sql"))
-    let new = await migrate("new", "begin", "--from", path + "/old.sql")
+    try Data(script.utf8).write(to: URL(filePath: folder.path + "/old.sql"))
+    let new = await migrate("new", "begin", "--from", folder.path + "/old.sql")
     #expect(new.status == 0 && new.output.contains("notes_data"), "\(new)")
     #expect(!new.output.contains("search_data"), "\(new)")
-    #expect(await migrate("diff", path + "/old.sql", "files").output.hasPrefix("no difference"))
+    #expect(await migrate("diff", folder.path + "/old.sql", "files").output.hasPrefix("no difference"))
     // The names are refused where nothing has made the tables.
-    try Data(parts.joined().utf8).write(to: URL(filePath: path + "/parts.sql"))
-    #expect(await migrate("diff", path + "/parts.sql", "files").output.contains("my search_data"))
+    try Data(parts.joined().utf8).write(to: URL(filePath: folder.path + "/parts.sql"))
+    #expect(await migrate("diff", folder.path + "/parts.sql", "files").output.contains("my search_data"))
   }
 
   @Test func `files that begin from another program's tables are told how to begin`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260101000000_a.sql")
+    try folder.write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20260101000000_a.sql")
     let ran = await migrate("check")
     #expect(ran.status == 1 && ran.error.contains("Was it there before these files?"), "\(ran.error)")
     #expect(ran.error.contains("    quire migrate new begin --from db -d FILE -m BEGIN "), "\(ran.error)")
   }
 
   @Test func `what prints SQL is a document, too`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    try write("ALTER TABLE book ADD COLUMN isbn TEXT", as: "20260102000000_b.sql")
+    try folder.write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", folder.database).status == 0)
+    try folder.write("ALTER TABLE book ADD COLUMN isbn TEXT", as: "20260102000000_b.sql")
     func document(_ output: String) throws -> [String: Any] {
       try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
     }
-    let plan = try document(await migrate("plan", "--sql", "--json", database).output)
+    let plan = try document(await migrate("plan", "--sql", "--json", folder.database).output)
     let pending = try #require((plan["migrations"] as? [[String: Any]])?.first)
     #expect(
       pending["sql"] as? String == "ALTER TABLE book ADD COLUMN isbn TEXT"
@@ -170,19 +138,17 @@ import Testing
   }
 
   @Test func `schema.sql is what the files make`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
+    try folder.write("CREATE TABLE book (id INTEGER PRIMARY KEY);", as: "20260101000000_a.sql")
     let printed = await migrate("schema", "--stdout").output
     #expect(printed.hasSuffix("\nCREATE TABLE book (id INTEGER PRIMARY KEY);\n"))
     #expect(await migrate("schema").status == 0)
-    #expect(try String(contentsOfFile: path + "/Migrations/schema.sql", encoding: .utf8) == printed)
+    #expect(try String(contentsOfFile: folder.migrations + "/schema.sql", encoding: .utf8) == printed)
   }
 
   @Test func `a migration is written from the models, and a rename is never guessed`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let first = ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT"]
     #expect(await migrate("new", "begin", "--from-model", models: first).status == 0)
-    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate("apply", "--create", folder.database).status == 0)
     #expect(await migrate("new", "again", "--from-model", models: first).output.hasPrefix("nothing to write"))
     let second = ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT NOT NULL) STRICT"]
     let asked = await migrate("new", "rename title", "--from-model", models: second)
@@ -191,28 +157,27 @@ import Testing
     let written = await migrate(
       "new", "rename title", "--from-model", "--rename", "book.title:book.heading", models: second)
     #expect(written.status == 0 && written.output.hasSuffix("    ALTER TABLE book RENAME COLUMN title TO heading;\n"))
-    #expect(await migrate("apply", database).status == 0)
-    let equal = await migrate("diff", "-d", database, "model", models: second)
+    #expect(await migrate("apply", folder.database).status == 0)
+    let equal = await migrate("diff", "-d", folder.database, "model", models: second)
     #expect(equal.output == "no difference between db and model\n")
-    #expect(await migrate("undo", "--yes", database).status == 0)
-    let after = await migrate("diff", "-d", database, "model", models: first)
+    #expect(await migrate("undo", "--yes", folder.database).status == 0)
+    let after = await migrate("diff", "-d", folder.database, "model", models: first)
     #expect(after.output == "no difference between db and model\n")
   }
 
   @Test func `what a schema lacks may stay, and what it would drop is said`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write(
+    try folder.write(
       "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE site (a); CREATE TABLE log (b);",
       as: "20260101000000_a.sql")
-    let wanted = path + "/wanted.sql"
+    let wanted = folder.path + "/wanted.sql"
     try "CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT);".write(
       toFile: wanted, atomically: true, encoding: .utf8)
     let whole = await migrate("new", "x", "--from", wanted)
     #expect(whole.output.contains("    DROP TABLE site;\n"))
-    #expect(whole.output.contains("It drops 2 tables, which \(wanted) does not have: site, log\n"))
+    #expect(whole.output.contains("It drops 2 tables, which wanted.sql does not have: site, log\n"))
     #expect(whole.output.hasSuffix("with --keep TABLE for each that stays, or --keep '*' for all\n"))
     try FileManager.default.removeItem(
-      atPath: path + "/Migrations/" + #require(whole.output.split(separator: "\n")[0].split(separator: "/").last))
+      atPath: folder.migrations + "/" + #require(whole.output.split(separator: "\n")[0].split(separator: "/").last))
     #expect(
       await migrate("diff", "files", wanted, "--keep", "*", "--sql").output
         == "ALTER TABLE book ADD COLUMN isbn TEXT;\n")
@@ -221,23 +186,21 @@ import Testing
     let part = await migrate("new", "x", "--from", wanted, "--keep", "*")
     #expect(part.status == 0 && part.output.hasSuffix("    ALTER TABLE book ADD COLUMN isbn TEXT;\n"))
     for words in [["--keep", "site"], ["--rebuild", "book", "--rename", "book.id:key"]] {
-      let alone = await migrate("new", ["x"] + words)
+      let alone = await migrate(["new", "x"] + words)
       #expect(alone.status == 2 && alone.error.contains("goes with --from-model or --from"), "\(alone)")
     }
   }
 
   @Test func `an undo that will fail where there are rows is said to need a value`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE bill (id INTEGER PRIMARY KEY, total REAL NOT NULL);", as: "20260101000000_a.sql")
-    let wanted = path + "/wanted.sql"
+    try folder.write("CREATE TABLE bill (id INTEGER PRIMARY KEY, total REAL NOT NULL);", as: "20260101000000_a.sql")
+    let wanted = folder.path + "/wanted.sql"
     try "CREATE TABLE bill (id INTEGER PRIMARY KEY);".write(toFile: wanted, atomically: true, encoding: .utf8)
     let written = await migrate("new", "x", "--from", wanted)
     #expect(written.output.contains("Its undo knows no value for bill.total, and fails where there are rows:"))
   }
 
   @Test func `of several new names all are offered, and a table like a model's may stay`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write(
+    try folder.write(
       "CREATE TABLE author (id INTEGER PRIMARY KEY, first TEXT, last TEXT); CREATE TABLE tag (id INTEGER PRIMARY KEY, word TEXT);",
       as: "20260101000000_a.sql")
     let models = [
@@ -258,28 +221,28 @@ import Testing
   }
 
   @Test func `what a rename keeps is counted where a database is at hand`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write(
+    try folder.write(
       """
       CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
       INSERT INTO book (title) VALUES ('Solaris'), (NULL), ('Eden');
       """, as: "20260101000000_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
+    #expect(await migrate("apply", "--create", folder.database).status == 0)
     let column = ["CREATE TABLE book (id INTEGER PRIMARY KEY, heading TEXT)"]
-    let asked = await migrate("new", "rename", "--from-model", "-d", database, models: column)
+    let asked = await migrate("new", "rename", "--from-model", "-d", folder.database, models: column)
     #expect(asked.error.contains("Is book.heading the new name of title? Its 2 values in 3 rows would be kept."))
     let table = ["CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT)"]
     #expect(
-      await migrate("new", "x", "--from-model", "-d", database, models: table).error.contains(
+      await migrate("new", "x", "--from-model", "-d", folder.database, models: table).error.contains(
         "Its 3 rows would be kept."))
     // A column of a table that has another name in the database.
     let both = ["CREATE TABLE volume (id INTEGER PRIMARY KEY, heading TEXT)"]
-    let second = await migrate("new", "x", "--from-model", "--rename", "book:volume", "-d", database, models: both)
+    let second = await migrate(
+      "new", "x", "--from-model", "--rename", "book:volume", "-d", folder.database, models: both)
     #expect(second.error.contains("Its 2 values in 3 rows would be kept."))
-    let gone = await migrate("new", "x", "--from-model", "-d", path + "/nosuch.db", models: column)
+    let gone = await migrate("new", "x", "--from-model", "-d", folder.path + "/nosuch.db", models: column)
     #expect(gone.status == 5 && gone.error.contains("Its values would be kept."))
 
-    let shown = await migrate("diff", "model", "-d", database, models: column)
+    let shown = await migrate("diff", "model", "-d", folder.database, models: column)
     #expect(
       shown.output == """
         to come from db to model:
@@ -288,102 +251,29 @@ import Testing
         Renamed? Its 2 values in 3 rows would be kept.   --rename book.title:book.heading
 
         """)
-    let renamed = await migrate("diff", "model", "--rename", "book.title:book.heading", "-d", database, models: column)
+    let renamed = await migrate(
+      "diff", "model", "--rename", "book.title:book.heading", "-d", folder.database, models: column)
     #expect(renamed.output == "no difference between db and model\n")
-    let sql = await migrate("diff", "model", "--sql", "--rename", "book.title:heading", "-d", database, models: column)
+    let sql = await migrate(
+      "diff", "model", "--sql", "--rename", "book.title:heading", "-d", folder.database, models: column)
     #expect(sql.output == "ALTER TABLE book RENAME COLUMN title TO heading;\n")
     #expect(
-      await migrate("diff", "model", "--rename", "book.nosuch:heading", "-d", database, models: column).status == 1)
-  }
-
-  @Test func `all of another tool's can be undone, and where it has what takes one back is said`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE a (b);", as: "V1__a.sql")
-    try write("DROP TABLE a;", as: "U1__a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    #expect(await migrate("undo", "--to", "0", database).output.hasSuffix("1 undone · no migration applied\n"))
-    try write("CREATE TABLE c (d);", as: "V2__c.sql")
-    #expect(await migrate("apply", database).status == 0)
-    let stuck = await migrate("undo", database)
-    #expect(stuck.status == 1 && stuck.error.contains("a file that begins with U in place of V, and record it:\n"))
+      await migrate("diff", "model", "--rename", "book.nosuch:heading", "-d", folder.database, models: column).status
+        == 1)
   }
 
   @Test func `what is tried on a database of its own is said to have changed nothing`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    try write("SELECT nosuch;", as: "20260102000000_b.sql")
+    try folder.write("CREATE TABLE a (b);", as: "20260101000000_a.sql")
+    #expect(await migrate("apply", "--create", folder.database).status == 0)
+    try folder.write("SELECT nosuch;", as: "20260102000000_b.sql")
     for words in [
-      ["check"], ["schema", "--stdout"], ["diff", "-d", database], ["baseline", "20260102000000", database],
+      ["check"], ["schema", "--stdout"], ["diff", "-d", folder.database],
+      ["baseline", "20260102000000", folder.database],
     ] {
-      let ran = await migrate(words[0], Array(words.dropFirst()))
+      let ran = await migrate(words)
       #expect(
         ran.status == 1 && ran.error.hasSuffix("Tried on a database of its own: nothing was changed.\n"), "\(words)")
       #expect(!ran.error.contains("Rolled back"), "\(words)")
     }
-  }
-
-  @Test func `a history is given back, an undo leaves that table too, and what is only there is asked about`()
-    async throws
-  {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("-- migrate:up\nCREATE TABLE a (b);\n-- migrate:down\nDROP TABLE a;", as: "20260101000000_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    let connection = try Connection(migrating: database, access: .readWrite, busyTimeout: .zero)
-    try connection.execute("CREATE TABLE schema_migrations (version varchar(128) primary key)")
-    let given = await migrate("baseline", "--back", database)
-    #expect(given.output == "1 migration recorded in dbmate's table schema_migrations\n")
-    let undone = await migrate("undo", "--yes", database)
-    #expect(undone.output.hasSuffix("no migration applied\ntaken away from dbmate's table schema_migrations, too\n"))
-    #expect(try connection.rows("SELECT * FROM schema_migrations").isEmpty)
-    try connection.execute("INSERT INTO schema_migrations VALUES ('20260101000000')")
-    let asked = await migrate("baseline", "--back", database)
-    #expect(
-      asked.status == 4
-        && asked.error.contains("Taken back through Quire? Its row goes:   quire migrate baseline --back --yes"))
-    let json = await migrate("baseline", "--back", "--yes", "--json", database)
-    #expect(json.output.contains("\"removed\":[\"20260101000000\"]"))
-    #expect(try connection.rows("SELECT * FROM schema_migrations").isEmpty)
-  }
-
-  @Test func `what another tool undoes after its history was adopted is said, and baseline takes it over`() async throws
-  {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write("-- migrate:up\nCREATE TABLE a (b);\n-- migrate:down\nDROP TABLE a;", as: "20260101000000_a.sql")
-    try write("-- migrate:up\nCREATE TABLE c (d);\n-- migrate:down\nDROP TABLE c;", as: "20260102000000_c.sql")
-    let connection = try Connection(migrating: database, access: .create, busyTimeout: .zero)
-    for sql in [
-      "CREATE TABLE schema_migrations (version varchar(128) primary key)", "CREATE TABLE a (b)", "CREATE TABLE c (d)",
-      "INSERT INTO schema_migrations VALUES ('20260101000000'), ('20260102000000')",
-    ] { try connection.execute(sql) }
-    #expect(await migrate("baseline", database).status == 0)
-    #expect(await migrate("status", database).error.isEmpty)
-    try connection.execute("DELETE FROM schema_migrations WHERE version = '20260102000000'")
-    try connection.execute("DROP TABLE c")
-    for command in ["status", "apply"] {
-      let ran = await migrate(command, database)
-      #expect(ran.status == 0 && ran.error.hasPrefix("dbmate has undone 20260102000000 since, as its table"), "\(ran)")
-    }
-    #expect(await migrate("baseline", database).output.hasSuffix("none was run; 20260102000000 is pending again\n"))
-    let pending = await migrate("status", database)
-    #expect(pending.output.contains("1 pending") && pending.error.isEmpty)
-    #expect(await migrate("apply", database).output.contains("1 applied"))
-    #expect(await migrate("status", database).error.isEmpty)
-  }
-
-  @Test func `in another tool's folder a new file has that tool's form`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try write(
-      "-- +goose Up\nCREATE TABLE book (id INTEGER PRIMARY KEY);\n-- +goose Down\nDROP TABLE book;", as: "00001_a.sql")
-    #expect(await migrate("apply", "--create", database).status == 0)
-    #expect(await migrate(database).output.contains(" · schema 1 · goose\n"))
-    let written = await migrate(
-      "new", "add", "isbn", "--from-model", models: ["CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT)"])
-    #expect(written.status == 0)
-    let text = try String(contentsOfFile: path + "/Migrations/00002_add_isbn.sql", encoding: .utf8)
-    #expect(text.hasPrefix("-- +goose Up\n-- +goose StatementBegin\nALTER TABLE book ADD COLUMN isbn TEXT;\n"))
-    #expect(await migrate("apply", database).status == 0)
-    #expect(await migrate("undo", "2", "--yes", database).status == 0)
-    #expect(await migrate("baseline", database).error.contains("no other tool has recorded migrations"))
   }
 }

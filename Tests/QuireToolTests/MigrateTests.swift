@@ -5,14 +5,15 @@ import Testing
 
 private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.migrate])
 
-/// A folder of its own with one migration.
+/// A folder of its own with one migration, or with an empty folder for them.
 final class Folder {
   let path = FileManager.default.temporaryDirectory.path + "/quire-tool-\(UUID().uuidString)"
   var migrations: String { path + "/M" }
   var database: String { path + "/library.db" }
 
-  init() throws {
+  init(isEmpty: Bool = false) throws {
     try FileManager.default.createDirectory(atPath: migrations, withIntermediateDirectories: true)
+    if isEmpty { return }
     try write("-- make a\nCREATE TABLE a (b);\n-- migrate: undo\nDROP TABLE a;\n", as: "20260101000000_a.sql")
   }
 
