@@ -150,11 +150,14 @@ let package = Package(
     .testTarget(
       name: "AppStyleTests", dependencies: ["OwnNames", "OwnSettings", "Quire"], packageAccess: false,
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "Transfers", dependencies: ["Quire"], path: "Tests/Transfers", swiftSettings: swift),
     .executableTarget(
-      name: "OtherWriter", dependencies: ["Quire"], path: "Tests/OtherWriter", swiftSettings: swift),
+      name: "OtherWriter", dependencies: ["Quire", "Transfers"], path: "Tests/OtherWriter", swiftSettings: swift),
     .testTarget(
       name: "QuireLiveTests",
-      dependencies: ["OtherWriter", "Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport"],
+      dependencies: [
+        "OtherWriter", "Quire", "QuireLive", "QuireModel", "QuireRow", "QuireSQLite", "TestSupport", "Transfers",
+      ],
       exclude: ["Corpus"], swiftSettings: swift),
     .testTarget(
       name: "QuireMigrationTests", dependencies: ["QuireMigration", "QuireSQLite", "QuireRow", "TestSupport"],

@@ -1,10 +1,11 @@
 import Foundation
 import Quire
+import Transfers
 
 // A program that uses Quire, as a process of its own: `OtherWriter FILE` runs the statements of standard input, those from
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
 // `OtherWriter FILE read` only reads the file: it prints the tickets' texts, and again after each line of standard input.
-// `delete KEY` deletes one. `transfer COUNT WAY` moves amounts between accounts: see Transfers.swift.
+// `delete KEY` deletes one. `transfer COUNT WAY` moves amounts between accounts: see Tests/Transfers.
 // `work` and `follow` are in Work.swift, `fork` is in Fork.swift.
 
 @Model final class Ticket {

@@ -1,16 +1,17 @@
-import Quire
+package import Quire
 
-@Model final class Account {
-  var balance: Int
-  init(balance: Int) { self.balance = balance }
+/// Account 6 counts the transfers between the five others.
+@Model package final class Account {
+  package var balance: Int
+  package init(balance: Int) { self.balance = balance }
 }
 
 /// By transactions, by those of a context that shows all accounts, or by saves that refuse to overwrite and are tried again.
-enum TransferWay: String {
+package enum TransferWay: String, CaseIterable, Sendable {
   case transaction, shown, refuse
 }
 
-struct WrongList: Error {
+private struct WrongList: Error {
   let balances: [Int]
 }
 
@@ -24,7 +25,7 @@ extension LiveQuery<Account> {
 }
 
 /// Moves amounts between accounts 1 to 5 and counts each try in account 6.
-func transfer(_ count: Int, seed: Int, by way: TransferWay, in context: ModelContext) throws {
+package func transfer(_ count: Int, seed: Int, by way: TransferWay, in context: ModelContext) throws {
   context.onConflict = .refuse
   let shown = way == .shown ? try context.live(Account.self, sortBy: [SortDescriptor(\.balance)]) : nil
   func move(_ number: Int) throws {
