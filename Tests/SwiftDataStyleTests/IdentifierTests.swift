@@ -20,6 +20,8 @@ import Testing
 
   var handle: PersistentIdentifier { id }
   var leader: PersistentIdentifier { follows?.persistentModelID ?? persistentModelID }
+  /// Of a depot, or of the parcel itself.
+  var place: PersistentIdentifier { depot?.persistentModelID ?? persistentModelID }
 }
 
 private func find<T: PersistentModel>(_ id: PersistentIdentifier, as type: T.Type, in context: ModelContext) throws
@@ -87,5 +89,37 @@ where T.ID: Codable & Sendable {
     #expect(try context.fetch(order).map(\.id) == ["a", "c", "b"])
     let ahead = FetchDescriptor<Parcel>(sortBy: [SortDescriptor(\.follows?.persistentModelID, order: .reverse)])
     #expect(try context.fetch(ahead).map(\.id) == ["c", "b", "a"])
+  }
+
+  @Test func `a computed identifier is compared by its model, too`() throws {
+    let depots = ["north", "south"].map { Depot($0) }
+    let parcels = ["a", "b", "c", "d"].map { Parcel($0) }
+    for object in depots as [any PersistentModel] + parcels {
+      context.insert(object)
+      try context.save()
+    }
+    (parcels[1].depot, parcels[3].depot) = (depots[0], depots[1])
+    func found(_ predicate: Predicate<Parcel>) throws -> [String] {
+      try context.fetch(FetchDescriptor(predicate: predicate, sortBy: [SortDescriptor(\.id)])).map(\.id)
+    }
+    // Rows 1 of both models, then rows 2; with what is unsaved, and saved.
+    let (north, south, a, b) = (depots[0].id, depots[1].id, parcels[0].persistentModelID, parcels[1].persistentModelID)
+    #expect(north.rowKey == a.rowKey && south.rowKey == b.rowKey)
+    for _ in 0..<2 {
+      #expect(try found(#Predicate { $0.place == north }) == ["b"])
+      #expect(try found(#Predicate { $0.place == a }) == ["a"])
+      #expect(try found(#Predicate { south == $0.place }) == ["d"])
+      #expect(try found(#Predicate { $0.place == b }) == [])
+      #expect(try found(#Predicate { $0.place != north }) == ["a", "c", "d"])
+      let several = [south, a, b]
+      #expect(try found(#Predicate { several.contains($0.place) }) == ["a", "d"])
+      #expect(try found(#Predicate { !several.contains($0.place) }) == ["b", "c"])
+      #expect(try found(#Predicate { $0.place == $0.persistentModelID }) == ["a", "c"])
+      #expect(try found(#Predicate { $0.place == $0.leader && $0.id > "a" }) == ["c"])
+      #expect(try found(#Predicate { $0.depot?.persistentModelID == $0.place }) == ["b", "d"])
+      #expect(try found(#Predicate { ($0.id == "a" ? $0.persistentModelID : $0.place) == a }) == ["a"])
+      #expect(try found(#Predicate { $0.place < a }) == parcels.filter { $0.place < a }.map(\.id))
+      try context.save()
+    }
   }
 }

@@ -58,7 +58,3 @@ extension PredicateExpressions._Path: TranslatableExpression {
     return "\(translation.words(root))[keyPath: \(name.map { "\\.\($0)" } ?? "a path to \(Output.self)")]"
   }
 }
-
-extension PredicateExpressions._Path: IdentifierPath {
-  var identified: Any.Type? { Output.self == PersistentIdentifier.self ? Root.Output.self : nil }
-}

@@ -53,7 +53,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
       @unknown default: throw translation.refusal(self, "the comparison is unknown", "Use <, <=, > or >=.")
       }
     let type = LHS.Output.self
-    let (a, b) = (try translation.expression(of: lhs), try translation.expression(of: rhs))
+    let (a, b) = try translation.operands(lhs, rhs)
     return .expression(.compare(comparison, Columns.ordered(a, as: type), Columns.ordered(b, as: type)).folded)
   }
   func words(in translation: Translation) -> String {
@@ -78,8 +78,7 @@ extension Translation {
     try requireSameModel(lhs, rhs, in: part)
     if isMissing(lhs) || isMissing(rhs) { return .literal(.null) }
     if let answer = try equalityOfNestedOptionals(lhs, rhs, in: part) { return answer == isEqual ? .true : .false }
-    let a = try expression(of: lhs)
-    let b = try expression(of: rhs)
+    let (a, b) = try operands(lhs, rhs)
     // What is unwrapped by force and was nil is unknown, and no nil that would equal another.
     if isOptional, isUnwrapped(lhs) != isUnwrapped(rhs) {
       let (value, unwrapped) = isUnwrapped(lhs) ? (b, a) : (a, b)

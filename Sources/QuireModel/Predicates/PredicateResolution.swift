@@ -10,6 +10,8 @@ package protocol PathResolver {
   /// The column form of a captured value that needs the schema (a persistent identifier, a Codable struct); nil for
   /// other values, which need no translation.
   func value(of captured: Any) throws -> Value?
+  /// The text of a captured identifier's model and key, sorted as identifiers are; nil for other values.
+  func identity(of captured: Any) throws -> Value?
   /// False for a captured identifier of another model's object.
   func identifies(_ captured: Any, _ model: Any.Type) -> Bool
   /// The property's name, for messages.
@@ -19,6 +21,7 @@ package protocol PathResolver {
 extension PathResolver {
   package func resolvePath(_ keyPath: AnyKeyPath, from type: Any.Type) -> [PathResolution]? { nil }
   package func value(of captured: Any) throws -> Value? { nil }
+  package func identity(of captured: Any) throws -> Value? { nil }
   package func identifies(_ captured: Any, _ model: Any.Type) -> Bool { true }
   package func name(of keyPath: AnyKeyPath, from type: Any.Type) -> String? { nil }
 }

@@ -8,7 +8,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
     switch try translation.term(of: sequence) {
     case .captured(let list):
       guard let elements = list as? LHS.Output else { break }
-      let subject = try translation.expression(of: element)
+      var subject = try translation.expression(of: element)
+      let isComputed = subject.needsObject && Translation.isIdentifier(RHS.Output.self)
+      if isComputed { subject = try translation.identity(of: element) }
       var values: [Value] = []
       let model = (element as? any IdentifierPath)?.identified
       for element in elements {
@@ -16,7 +18,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
         if let model, let captured = Translation.unwrapped(element), !translation.resolver.identifies(captured, model) {
           continue
         }
-        values.append(try translation.literal(element, in: self))
+        values.append(try translation.literal(element, in: self, as: isComputed ? .identity : .column))
       }
       let found = RowExpression.contains(values, subject)
       // A list without nil does not contain nil: the result is false, and true when negated.

@@ -135,10 +135,12 @@ struct Translation {
 
   /// A part without SQL, as a value that Swift computes from the object.
   ///
-  /// - Parameter refusal: Why it has no SQL.
-  private func computedTerm<E: PredicateExpression>(_ part: E, _ refusal: UntranslatablePredicate)
-    throws(UntranslatablePredicate) -> Term
-  {
+  /// - Parameters:
+  ///   - refusal: Why it has no SQL.
+  ///   - form: What the value is compared as.
+  func computedTerm<E: PredicateExpression>(
+    _ part: E, _ refusal: UntranslatablePredicate, as form: LiteralForm = .column
+  ) throws(UntranslatablePredicate) -> Term {
     guard refusal.mayBeComputed, let computed, Columns.isStorable(E.Output.self) else { throw refusal }
     if let trap = Trap.inside(part) {
       throw UntranslatablePredicate(
@@ -152,7 +154,7 @@ struct Translation {
           var bindings = PredicateBindings()
           for bind in objects { bind(&bindings, object) }
           let value = try part.evaluate(bindings)
-          return try Translation(resolver: resolver).literal(value, in: part)
+          return try Translation(resolver: resolver).literal(value, in: part, as: form)
         }))
   }
 
@@ -177,7 +179,7 @@ struct Translation {
     try expression(try term(of: part), of: part)
   }
 
-  private func expression<E: PredicateExpression>(_ term: Term, of part: E) throws(UntranslatablePredicate)
+  func expression<E: PredicateExpression>(_ term: Term, of part: E) throws(UntranslatablePredicate)
     -> RowExpression
   {
     switch term {
@@ -197,10 +199,19 @@ struct Translation {
 
   // MARK: Captured values
 
+  enum LiteralForm {
+    case column
+    /// Of an identifier its model as well as its key.
+    case identity
+  }
+
   /// - Throws: For a value that no column can hold.
-  func literal<E: PredicateExpression>(_ captured: Any, in part: E) throws(UntranslatablePredicate) -> Value {
+  func literal<E: PredicateExpression>(_ captured: Any, in part: E, as form: LiteralForm = .column)
+    throws(UntranslatablePredicate) -> Value
+  {
     guard let value = Self.unwrapped(captured) else { return .null }
     do {
+      if form == .identity, let identity = try resolver.identity(of: value) { return identity }
       if let known = try resolver.value(of: value) { return known }
       if let stored = try Self.storedValue(value) { return stored }
     } catch let nothing as IdentifierOfNothing {
@@ -213,22 +224,6 @@ struct Translation {
     throw refusal(
       part, "a \(type(of: value)) has no column form",
       "Capture a stored property of it, or give it a raw value that is stored.")
-  }
-
-  /// - Throws: If a captured identifier is compared with identifiers of another model.
-  func requireSameModel<L: PredicateExpression, R: PredicateExpression, E: PredicateExpression>(
-    _ lhs: L, _ rhs: R, in part: E
-  ) throws(UntranslatablePredicate) {
-    func check<A: PredicateExpression, B: PredicateExpression>(_ path: A, _ other: B) throws(UntranslatablePredicate) {
-      guard let model = (path as? any IdentifierPath)?.identified, case .captured(let value) = try term(of: other),
-        let captured = Self.unwrapped(value), !resolver.identifies(captured, model)
-      else { return }
-      throw UntranslatablePredicate(
-        part: words(part), reason: "the captured identifier is of another model than \(model)",
-        advice: "Compare with the identifier of a \(model).", mayBeComputed: false)
-    }
-    try check(lhs, rhs)
-    try check(rhs, lhs)
   }
 
   /// The value as a column stores it; nil if it has no such form.
@@ -273,24 +268,6 @@ struct Translation {
     let name = String(describing: type)
     return String(name.prefix { $0 != "<" })
   }
-}
-
-/// An expression that leads to a row's identifier.
-protocol IdentifierPath {
-  /// The row's model; nil if it leads to something else.
-  var identified: Any.Type? { get }
-}
-
-extension PredicateExpressions.KeyPath: IdentifierPath {
-  var identified: Any.Type? { Output.self == PersistentIdentifier.self ? Root.Output.self : nil }
-}
-
-extension PredicateExpressions.OptionalFlatMap: IdentifierPath {
-  var identified: Any.Type? { (transform as? any IdentifierPath)?.identified }
-}
-
-extension PredicateExpressions.ForcedUnwrap: IdentifierPath {
-  var identified: Any.Type? { (inner as? any IdentifierPath)?.identified }
 }
 
 /// Optionals of any type.

@@ -76,6 +76,14 @@ struct SchemaResolver: PathResolver {
     return .integer(known.key)
   }
 
+  func identity(of captured: Any) throws -> Value? {
+    guard case .integer(let key)? = try value(of: captured),
+      let known = (captured as? PersistentIdentifier).flatMap(store.resolve)
+    else { return nil }
+    func digits(_ number: UInt64) -> String { String(repeating: "0", count: 20 - "\(number)".count) + "\(number)" }
+    return .text(digits(UInt64(known.entity)) + digits(UInt64(bitPattern: key ^ .min)))
+  }
+
   func identifies(_ captured: Any, _ model: Any.Type) -> Bool {
     guard let identifier = captured as? PersistentIdentifier, let known = store.resolve(identifier) else { return true }
     return store.entities[Int(known.entity)].type == model
