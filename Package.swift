@@ -175,7 +175,8 @@ let package = Package(
     .testTarget(
       name: "QuireToolTests", dependencies: ["QuireTool", "QuireMigration", "QuireSQLite"], swiftSettings: swift),
     .testTarget(
-      name: "QuireCommandTests", dependencies: ["LocalEtcd", "QuireCommand", "Quire", "lending", "PseudoTerminal"],
+      name: "QuireCommandTests",
+      dependencies: ["LocalEtcd", "QuireCommand", "Quire", "lending", "PseudoTerminal", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
       name: "ExampleTests",

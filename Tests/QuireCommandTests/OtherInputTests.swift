@@ -7,13 +7,15 @@ import Testing
 
   init() throws { quire = try Scratch.books() }
 
-  @Test func `a file of records in place of a database is said to be one for .import`() throws {
+  @Test func `a file of records where a database is needed is said to be one for a query or .import`() throws {
     for (name, text) in [("b.csv", "a,b\n1,2\n"), ("b.jsonl", "{\"a\": 1}\n"), ("e.tsv", "")] {
       try Data(text.utf8).write(to: quire.folder.appending(path: name))
-      let ran = try quire.ask("B", file: name)
-      #expect(ran.status == 2 && ran.error.contains("\(name) MODEL  in a session with --write\n"), "\(ran)")
       let table = ["b.csv": "(\"a\" INTEGER, \"b\" INTEGER)", "b.jsonl": "(\"a\" INTEGER)"][name]
-      #expect(ran.error.hasSuffix(table.map { "such a table: CREATE TABLE \"b\" \($0);\n" } ?? "--write\n"), "\(ran)")
+      let end = table.map { "such a table: CREATE TABLE \"b\" \($0);\n" } ?? "--write\n"
+      for ran in [try quire.ask("B", "--live", file: name), try quire.shell("quire \(name) < /dev/null")] {
+        #expect(ran.status == 2 && ran.error.contains("\(name) MODEL  in a session with --write\n"), "\(ran)")
+        #expect(ran.error.contains("\(name) QUERY\nor added") && ran.error.hasSuffix(end), "\(ran)")
+      }
     }
     try quire.write("b.xlsx", "PK")
     #expect(

@@ -16,16 +16,10 @@ struct ImportRecords {
   /// What is read.
   static let formats: [AnswerFormat] = [.csv, .tsv, .json, .jsonl]
 
-  /// - Parameters:
-  ///   - format: The file's, if it was given; otherwise that of its extension.
-  ///   - encoding: The file's, if it was given; a mark at its beginning has precedence.
-  ///   - separator: Between the fields, if it is not the comma of CSV or the tab of TSV.
-  ///   - isStopped: Whether no more of it is to be waited for.
-  init(
-    _ file: String, _ encoding: ImportEncoding? = nil, format: AnswerFormat? = nil, separator: UInt8? = nil,
-    isStopped: @escaping () -> Bool = { false }
-  ) throws(ShellFailure) {
-    let format = format ?? AnswerFormat(ofFile: file)
+  /// - Parameter isStopped: Whether no more of it is to be waited for.
+  init(_ request: ImportRequest, isStopped: @escaping () -> Bool = { false }) throws(ShellFailure) {
+    let (file, separator) = (request.file, request.separator)
+    let format = request.format ?? AnswerFormat(ofFile: file)
     guard let format, Self.formats.contains(format) else {
       throw ShellFailure(
         "\(printable(file)) is not a .csv, .tsv, .json or .jsonl file",
@@ -35,7 +29,7 @@ struct ImportRecords {
       throw ShellFailure("fields of \(printable(file)) have no separator: it is JSON", .usage)
     }
     let input = try InputFile(file, isStopped: isStopped)
-    let bytes = try FileBytes(input, encoding)
+    let bytes = try FileBytes(input, request.encoding)
     self.encoding = bytes.encoding
     form =
       switch format {

@@ -2,11 +2,16 @@
 struct ImportRequest {
   private(set) var file: String
   private(set) var model: String
+  /// Nil for that of the file's extension.
   private(set) var format: AnswerFormat?
+  /// A mark at the file's beginning has precedence.
   private(set) var encoding: ImportEncoding?
-  private(set) var separator: UInt8?
+  /// If it is not the comma of CSV or the tab of TSV.
+  var separator: UInt8?
 
   private static let usage = ".import FILE MODEL [--format FORMAT] [--encoding ENCODING] [--separator ';']"
+
+  init(file: String, model: String) { (self.file, self.model) = (file, model) }
 
   init(_ argument: String, isModel: (String) -> Bool) throws(ShellFailure) {
     (file, model) = ShellSession.file(in: argument)

@@ -9,7 +9,10 @@ extension ShellSession {
   /// Adds a file's rows to a model's table, all or none, as they are read. One write, which can be undone unless it
   /// added too much to be kept.
   func load(_ argument: String) throws -> String {
-    let request = try ImportRequest(argument) { models.model(named: $0) != nil }
+    try load(ImportRequest(argument) { models.model(named: $0) != nil })
+  }
+
+  func load(_ request: ImportRequest) throws -> String {
     let model = try find(request.model) {
       TableProposal(for: request)?.hint(for: request.model)
     }
@@ -17,9 +20,7 @@ extension ShellSession {
     try checkPlace(writing: true)
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch
-    var records = try ImportRecords(
-      request.file, request.encoding, format: request.format, separator: request.separator
-    ) { watch.wasStopped }
+    var records = try ImportRecords(request) { watch.wasStopped }
     var insertion = Insertion(into: model, source.connection)
     if let names = records.header { try insertion.prepare(names, at: RecordPlace(path: request.file, line: 1)) }
     begin(.writing)

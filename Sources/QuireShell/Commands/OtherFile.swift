@@ -1,5 +1,7 @@
+import Foundation
+
 /// A kind of file that is given to `.import` by mistake, and what to do with it.
-enum OtherFile: CaseIterable {
+package enum OtherFile: CaseIterable {
   case gzip, zip, xz, zstd, bzip2, excel, database
 
   /// What such a file begins with.
@@ -50,15 +52,21 @@ enum OtherFile: CaseIterable {
   /// What to do with a file that was named in place of a database; nil if its name says nothing.
   static func hint(inPlaceOfDatabase path: String) -> String? {
     if isRecords(path) {
-      let file = path.contains(" ") ? "\"\(path)\"" : path
-      let name = FileName(path).bare
-      let table = (try? ImportRequest("\(file) Model") { _ in true }).flatMap(TableProposal.init)?.statement(for: name)
+      let (file, name) = (path.contains(" ") ? "\"\(path)\"" : path, FileName(path).bare)
+      let table = TableProposal(for: ImportRequest(file: path, model: name))?.statement(for: name)
       return
-        "its records can be added to a table of a database:  .import \(printable(file)) MODEL  in a session with --write"
+        "a file of records can be asked once:  quire query \(printable(file)) QUERY\n"
+        + "or added to a table of a database:  .import \(printable(file)) MODEL  in a session with --write"
         + (table.map { "\nsuch a table: \($0)" } ?? "")
     }
     guard let other = OtherFile(named: path), other != .database else { return nil }
     return "\(printable(FileName(path).last)) \(other.text): \(other.hint)"
+  }
+
+  /// Whether a file begins as those of SQLite do.
+  package static func isDatabase(_ path: String) -> Bool {
+    guard FileName.isRegular(path), let file = FileHandle(forReadingAtPath: path) else { return false }
+    return (try? file.read(upToCount: 16)) == Data(OtherFile.database.mark)
   }
 
   /// Whether a file's name is one of those that `.import` reads.

@@ -2,52 +2,97 @@ import Foundation
 import QuireRow
 import QuireSQLite
 
-/// The statement that makes a table for a file that is to be imported, by its names and its first records.
+/// The statement that makes a table for a file's records, by its names and its first records, or by all.
 ///
-/// It is shown, and not run: whether `1.50` is a number, and which column is the key, only the reader knows.
+/// For a database it is shown, and not run: whether `1.50` is a number, and which column is the key, only the reader knows.
 struct TableProposal {
   private static let examinedRecords = 1000
   private static let mostColumns = 100
 
   private var names: [String]
   /// What separates the fields, if that is not what the request says.
-  private var separator: Character?
+  private(set) var separator: Character?
   private var kinds: [String: Kind] = [:]
 
-  private enum Kind: String {
-    case integer = "INTEGER"
-    case real = "REAL"
-    case text = "TEXT"
+  private enum Kind {
+    case integer, wideInteger, real, text
 
-    /// Of a column that has values of both.
+    /// Of a column that has values of both. Real numbers have no room for all wide integers.
     func joined(_ other: Kind) -> Kind {
-      self == other ? self : self == .text || other == .text ? .text : .real
+      switch (self, other) {
+      case (_, self): self
+      case (.integer, .wideInteger), (.wideInteger, .integer): .wideInteger
+      case (.integer, .real), (.real, .integer): .real
+      default: .text
+      }
+    }
+
+    /// That type of column.
+    var type: String {
+      switch self {
+      case .integer, .wideInteger: "INTEGER"
+      case .real: "REAL"
+      case .text: "TEXT"
+      }
+    }
+
+    static func integer(_ number: Int64) -> Kind {
+      number.magnitude <= UInt64(1) << Double.significandBitCount ? .integer : .wideInteger
     }
   }
 
-  /// Nil if the file cannot be read again, such as a pipe, or not at all, or if no table can have its names.
+  /// By the first records. Nil if the file cannot be read again, such as a pipe, or not at all, or if no table can have its
+  /// names.
   init?(for request: ImportRequest) {
-    var status = stat()
-    guard stat(request.file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      var records = try? ImportRecords(
-        request.file, request.encoding, format: request.format, separator: request.separator)
-    else { return nil }
+    guard FileName.isRegular(request.file), var records = try? ImportRecords(request) else { return nil }
     names = records.header ?? []
     for _ in 0..<Self.examinedRecords {
       guard let record = try? records.next()?.record else { break }
-      for (name, field) in record {
-        if kinds[name] == nil, !names.contains(name) { names.append(name) }
-        guard let kind = Self.kind(of: field) else { continue }
-        kinds[name] = kinds[name]?.joined(kind) ?? kind
-      }
+      take(record)
       if names.count > Self.mostColumns { return nil }
     }
-    if names.count == 1, request.separator == nil, let sign = ";|\t".first(where: names[0].contains) {
-      separator = sign
-      return
+    if records.header != nil { findSeparator(of: request) }
+    if separator == nil, obstacle != nil { return nil }
+  }
+
+  /// By all records.
+  ///
+  /// - Parameter each: Called with each record.
+  /// - Throws: ``ShellFailure`` if the file cannot be read, or if no table can have its names.
+  init(forAllOf request: ImportRequest, each: () throws -> Void) throws {
+    var records = try ImportRecords(request)
+    names = records.header ?? []
+    if records.header != nil { findSeparator(of: request) }
+    if separator != nil { return }
+    while let (record, _) = try records.next() {
+      take(record)
+      try each()
     }
-    let isUsable = names.allSatisfy { !$0.isEmpty && printable($0) == $0 }
-    if names.isEmpty || !isUsable || Set(names.map { $0.lowercased() }).count < names.count { return nil }
+    if let obstacle { throw ShellFailure("\(printable(request.file)) cannot be a table: \(obstacle)") }
+  }
+
+  private mutating func take(_ record: [JSONLine.Member]) {
+    for (name, field) in record {
+      if kinds[name] == nil, !names.contains(name) { names.append(name) }
+      guard let kind = Self.kind(of: field) else { continue }
+      kinds[name] = kinds[name]?.joined(kind) ?? kind
+    }
+  }
+
+  private mutating func findSeparator(of request: ImportRequest) {
+    guard names.count == 1, request.separator == nil else { return }
+    separator = ";|\t".first(where: names[0].contains)
+  }
+
+  /// Why no table can have the names.
+  private var obstacle: String? {
+    if names.isEmpty { return "it has no records, and no names" }
+    if let place = names.firstIndex(of: "") { return "name \(place + 1) of \(names.count) is empty" }
+    if let name = names.first(where: { printable($0) != $0 }) {
+      return "the name \(printable(name)) has control characters"
+    }
+    var found: Set<String> = []
+    return names.first { !found.insert($0.lowercased()).inserted }.map { "the name \($0) is there twice" }
   }
 
   /// - Parameter table: Its name as it was typed, perhaps in quotes.
@@ -63,7 +108,7 @@ struct TableProposal {
     let name = "\"'[`".contains(table.prefix(1)) ? SQLTokens.name(table) : table
     guard let table = try? quoted(identifier: name) else { return nil }
     let columns = names.compactMap { name in
-      (try? quoted(identifier: name)).map { "\($0) \((kinds[name] ?? .text).rawValue)" }
+      (try? quoted(identifier: name)).map { "\($0) \((kinds[name] ?? .text).type)" }
     }
     if columns.count < names.count { return nil }
     return "CREATE TABLE \(table) (\(columns.joined(separator: ", ")));"
@@ -73,13 +118,18 @@ struct TableProposal {
   private static func kind(of field: ImportedField) -> Kind? {
     switch field {
     case .value(.null): nil
-    case .value(.integer): .integer
+    case .value(.integer(let number)): .integer(number)
     case .value: .text
-    case .number(let text): Int64(text) == nil ? Double(text)?.isFinite == true ? .real : .text : .integer
+    case .number(let text):
+      if let number = Int64(text) {
+        .integer(number)
+      } else {
+        text.contains(where: { ".eE".contains($0) }) && Double(text)?.isFinite == true ? .real : .text
+      }
     case .word(let text):
       if let number = Int64(text) {
         // Zeros in front and a plus would be lost.
-        String(number) == text ? .integer : .text
+        String(number) == text ? .integer(number) : .text
       } else {
         isDecimal(text) ? .real : .text
       }

@@ -33,7 +33,7 @@ extension ShellSession {
   func model(_ text: String, from start: Int, _ run: Run) async throws {
     let statement = Result { () throws(ShellFailure) in try parse(text, from: start) }
     // Before an error of the text, which would be about another file's models.
-    try checkPlace(writing: (try? statement.get())?.writes ?? false)
+    try checkPlace(writing: source.recording != nil && (try? statement.get())?.writes == true)
     switch try statement.get() {
     case .query(let query) where !query.assignments.isEmpty: try await update(query, run)
     case .query(let query): try await ask(query, run)
@@ -63,9 +63,9 @@ extension ShellSession {
   private func write(
     _ statement: ResolvedWrite, isWhole: Bool, at place: Int, _ failure: WriteFailure, _ run: Run
   ) async throws {
-    try checkPlace(writing: true)
     let sql = try ModelSQL.write(statement)
     guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
+    try checkPlace(writing: true)
     if isWhole,
       try await !mayChangeAll(
         of: StatementWords.Table(schema: nil, name: models[place].table), run, verb: statement.verb)

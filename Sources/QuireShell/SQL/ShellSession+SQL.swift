@@ -30,7 +30,7 @@ extension ShellSession {
   private func statement(_ statement: Statement, _ words: StatementWords, _ run: Run) async throws {
     begin(undone.isEnd(words) ? .committing : .reading)
     let writes = !statement.isReadOnly || undone.isEnd(words)
-    if words.verb != "rollback" { try checkPlace(writing: writes) }
+    if words.verb != "rollback" { try checkPlace(writing: writes && source.recording != nil) }
     if statement.isReadOnly || statement.isExplanation {
       try bind(statement)
       if statement.columnCount == 0 {

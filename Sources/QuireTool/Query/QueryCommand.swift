@@ -10,9 +10,9 @@ extension Command {
   /// As `query`, with the names of these classes if a file has their tables.
   public static func query(models: [any PersistentModel.Type]) -> Command {
     var query = Command(
-      "query", "ask any SQLite file in SQL or by its models, once or live",
+      "query", "ask any SQLite file, or one of records, in SQL or by models, once or live",
       arguments: [
-        Argument("FILE", "the database; it is only read, and never created"),
+        Argument("FILE", "the database; it is only read, and never created. Or a CSV, TSV, JSON or JSONL file"),
         Argument("QUERY", "SQL, or a query of models: ‘Book where year > 1960’; - is standard input, @FILE a file"),
       ],
       options: [
@@ -94,7 +94,7 @@ struct QueryRun: Sendable {
     self.file = file
     limit = try invocation.integer("--limit")
     named = try Self.parameters(invocation)
-    if !FileManager.default.fileExists(atPath: file), Self.isDatabase(sql) {
+    if !FileManager.default.fileExists(atPath: file), OtherFile.isDatabase(sql) {
       throw CommandFailure(
         "no database at \(printable(file)). The file comes first, and then the query:  "
           + "\(invocation.command.joined(separator: " ")) \(shellQuoted(sql)) \(shellQuoted(file))", .usage)
@@ -106,13 +106,6 @@ struct QueryRun: Sendable {
     format = try Self.format(invocation) ?? Self.formatOfFile(invocation, text)
     terminal = answerFile?.terminal(invocation.terminal) ?? invocation.terminal
     try checkWords()
-  }
-
-  /// Whether a file begins as those of SQLite do.
-  private static func isDatabase(_ path: String) -> Bool {
-    let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-    guard type == .typeRegular, let file = FileHandle(forReadingAtPath: path) else { return false }
-    return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
   }
 
   /// Refuses words that mean nothing together.

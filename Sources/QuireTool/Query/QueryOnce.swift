@@ -4,18 +4,20 @@ import QuireShell
 import Synchronization
 
 extension QueryRun {
-  /// A session on the file, for one answer.
-  func session(isOnMainThread: Bool = false) throws -> ShellSession {
+  /// A session for one answer.
+  ///
+  /// - Parameter copy: The records in place of a database, which they are taken into.
+  func session(of copy: RecordsFile? = nil, isOnMainThread: Bool = false) throws -> ShellSession {
     var options = ShellOptions()
     options.models = models
     options.readsModels = false
-    options.allowsWriting = invocation.flag("--write")
+    options.allowsWriting = invocation.flag("--write") || copy != nil
     options.answersYes = invocation.flag("--yes")
     options.staysOpen = false
     options.parameters = named
     if let timeout { options.busyTimeout = min(options.busyTimeout, timeout) }
     do throws(ShellFailure) {
-      return try ShellSession(path: file, options, isOnMainThread: isOnMainThread)
+      return try ShellSession(path: copy?.copy ?? file, options, isOnMainThread: isOnMainThread)
     } catch {
       throw CommandFailure(error, in: text)
     }
@@ -23,7 +25,9 @@ extension QueryRun {
 
   /// Prints the result as it is read, row by row if the format allows it.
   func once() async throws -> ExitStatus {
-    let session = try session(isOnMainThread: invocation.isWholeProcess && timeout == nil)
+    let records = try records()
+    defer { records?.remove() }
+    let session = try session(of: records, isOnMainThread: invocation.isWholeProcess && timeout == nil)
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
     if invocation.isWholeProcess { StopSignal.stop(session) }
     let rows = RowCount()
@@ -38,14 +42,24 @@ extension QueryRun {
       guard answersInJSON, let lines = Self.lines(reply) else { return try self.tell(reply, rows) }
       said.withLock { $0 += lines }
     }
+    @Sendable func answer() async throws {
+      if let records {
+        try await session.take(records)
+        progress.clear()
+        // What is stopped from now on is the answer.
+        if invocation.isWholeProcess { StopSignal.stop(session) }
+        records.remove()
+      }
+      try await session.run(asked, to: output) { reply in try tell(reply, rows) }
+    }
     do {
       if let timeout {
         // A task, which may be canceled before the run has begun.
-        let run = Task { try await session.run(asked, to: output) { reply in try tell(reply, rows) } }
+        let run = Task { try await answer() }
         DispatchQueue.global().asyncAfter(deadline: .now() + Double(timeout / .milliseconds(1)) / 1000) { run.cancel() }
         try await run.value
       } else {
-        try await session.run(asked, to: output) { reply in try tell(reply, rows) }
+        try await answer()
       }
     } catch let failure as ShellFailure {
       if failure.kind == .stopped, terminal.outputFailure() != nil {
@@ -64,6 +78,20 @@ extension QueryRun {
     }
     try endFile()
     return rows.value == 0 && invocation.flag("--exit-code") ? .noRows : .done
+  }
+
+  /// The file, if it is one of records in place of a database.
+  private func records() throws -> RecordsFile? {
+    do throws(ShellFailure) {
+      guard let records = try RecordsFile(file) else { return nil }
+      if invocation.flag("--write") {
+        records.remove()
+        throw ShellFailure("\(printable(file)) is read, and not written to: --write goes with a database", .usage)
+      }
+      return records
+    } catch {
+      throw CommandFailure(error, in: text)
+    }
   }
 
   /// Whether the answer is text for people, a command's or the SQL of a query, and a document was asked for.

@@ -1,0 +1,88 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+
+/// A file of records in place of a database. Queries go to a copy of it: a database of one table, in a folder of its own.
+package struct RecordsFile: Sendable {
+  let path: String
+  private let folder: URL
+
+  /// Nil for a file that holds no records by its name, that cannot be read more than once, or that is a database.
+  ///
+  /// - Throws: ``ShellFailure`` if the folder for the copy cannot be made.
+  package init?(_ path: String) throws(ShellFailure) {
+    guard OtherFile.isRecords(path), FileName.isRegular(path), !OtherFile.isDatabase(path) else { return nil }
+    self.path = path
+    folder = FileManager.default.temporaryDirectory.appending(path: "quire-records-\(UUID().uuidString)")
+    do {
+      // Nobody else is to read it.
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      _ = try Connection(path: copy, access: .create)
+    } catch {
+      remove()
+      throw ShellFailure("the records of \(printable(path)) cannot be copied to \(folder.path): \(error)")
+    }
+  }
+
+  /// The database, which is empty until a session takes the records.
+  package var copy: String { folder.appending(path: "records.db").path }
+
+  /// Removes the copy. A session that has it open can still read it.
+  package func remove() { try? FileManager.default.removeItem(at: folder) }
+
+  /// The table's name: that of the file, unless SQLite or Quire keeps such names for itself.
+  var table: String {
+    let name = FileName(path).bare
+    return SchemaReader.isReserved(name) ? "records" : name
+  }
+}
+
+extension ShellSession {
+  /// Fills the session's database, which is empty, with a file's records. From then on it is only read.
+  ///
+  /// The file is read twice: for the types of its columns, and for the values.
+  package func take(_ records: RecordsFile) async throws {
+    let watch = source.watch
+    watch.start()
+    do {
+      try await withTaskCancellationHandler {
+        if Task.isCancelled { cancel() }
+        try fill(records)
+      } onCancel: {
+        cancel()
+      }
+    } catch {
+      throw watch.wasStopped ? ShellFailure("stopped", .stopped) : explained(error)
+    }
+  }
+
+  private func fill(_ records: RecordsFile) throws {
+    let table = try quoted(identifier: records.table)
+    var request = ImportRequest(file: records.path, model: table)
+    var proposal = try proposal(for: request)
+    if let separator = proposal.separator?.asciiValue {
+      request.separator = separator
+      proposal = try self.proposal(for: request)
+    }
+    guard let statement = proposal.statement(for: table) else {
+      throw ShellFailure("\(printable(records.path)) has names that no column can have")
+    }
+    for sql in ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF", statement] {
+      try source.connection.execute(sql)
+    }
+    try refresh()
+    _ = try load(request)
+    _ = try setWriting(false)
+  }
+
+  private func proposal(for request: ImportRequest) throws -> TableProposal {
+    let watch = source.watch
+    var count = 0
+    return try TableProposal(forAllOf: request) {
+      if watch.wasStopped { throw ShellFailure.stoppedImport }
+      count += 1
+      if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
+    }
+  }
+}
