@@ -77,6 +77,38 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: left))
   }
 
+  @Test func `a backup is the latest one and stays, also if the clock was set back since the others`() throws {
+    let ahead = Date.now + 86_400
+    func date(_ backups: [MigrationBackup]) throws {
+      for (place, backup) in backups.enumerated() {
+        let date = ahead - Double(place)
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: backup.path)
+      }
+    }
+    for day in 2...4 { try fixture.write("UPDATE old SET a = \(day);", as: "2026010\(day)000000_b.sql") }
+    try migrator().apply()
+    for version in 2...4 {
+      try date(MigrationBackup.all(of: fixture.database))
+      let sql = "UPDATE old SET a = 1\(version);\n-- migrate: undo\nUPDATE old SET a = \(version);"
+      try fixture.write(sql, as: "2026020\(version)000000_c.sql")
+      try migrator().apply()
+      #expect(names.first == "2026020\(version)000000")
+    }
+    try date(MigrationBackup.all(of: fixture.database))
+    let undoing = try migrator()
+    try undoing.undo(UndoPlan(last: 1, of: undoing.history()))
+    #expect(names.first == "undo-20260204000000")
+
+    let copy = fixture.path + "/copy.db"
+    try FileManager.default.copyItem(atPath: fixture.database, toPath: copy)
+    for _ in 1...5 {
+      try date(MigrationBackup.all(of: fixture.database))
+      let kept = try #require(try migrator().restore(copy))
+      #expect(FileManager.default.fileExists(atPath: kept.path))
+      #expect(MigrationBackup.all(of: fixture.database).first?.path == kept.path)
+    }
+  }
+
   @Test func `the backup from before a deploy stays, however many processes take part in it`() throws {
     for day in 2...7 {
       try fixture.write("CREATE TABLE t\(day) (a);", as: "2026010\(day)000000_t.sql")

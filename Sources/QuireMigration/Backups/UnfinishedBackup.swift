@@ -1,3 +1,4 @@
+import Foundation
 import QuireSQLite
 
 /// A copy of a database on its way to being a backup, which has no backup's name before it is finished.
@@ -30,8 +31,16 @@ struct UnfinishedBackup {
   @discardableResult
   func finish() throws -> MigrationBackup {
     let path = try writing { try copy.finishNumbered() }
+    makeLatest(path)
     guard let finished else { throw MigrationError.backup(path, reason: "it is not there after it was written") }
     return finished
+  }
+
+  /// Gives it a date after those of all others, also if the clock was set back since they were made: which one is the
+  /// latest decides which are kept, and which one is restored.
+  private func makeLatest(_ path: String) {
+    guard let latest = MigrationBackup.all(of: database).first, latest.path != path else { return }
+    try? FileManager.default.setAttributes([.modificationDate: latest.date + 1], ofItemAtPath: path)
   }
 
   /// Nil if it does not have its name.
