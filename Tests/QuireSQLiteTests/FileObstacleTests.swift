@@ -54,6 +54,21 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for mounts"), arguments: [Access.create, .readWrite, .readOnly])
+  func `a file system that takes no further file is said to be that`(access: Access) throws {
+    let folder = scratch.file("few")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Connection(path: scratch.file("library.db"), access: .create).execute(
+      "CREATE TABLE book (id INTEGER PRIMARY KEY)")
+    try SmallDisk.run("mount", "-t", "tmpfs", "-o", "size=2m,nr_inodes=2", "none", folder)
+    defer { try? SmallDisk.run("umount", "-l", folder) }
+    try SmallDisk.run("cp", scratch.file("library.db"), folder)
+    for name in access == .create ? ["library.db", "new.db"] : ["library.db"] {
+      let said = "\(try #require(error(folder + "/" + name, access)))"
+      #expect(said.contains("no file can be made in its folder \(folder): No space left on device"), "\(said)")
+    }
+  }
+
   @Test func `a path just within the limit is opened`() throws {
     var path = scratch.path
     while path.utf8.count < 440 { path += "/" + String(repeating: "f", count: 30) }

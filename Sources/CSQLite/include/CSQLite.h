@@ -53,6 +53,10 @@ int quire_functions_install(sqlite3 *db);
 /// Whether what is at the path is mounted there by itself; 0 where the system does not say so.
 int quire_is_mounted(const char *path);
 
+/// Why no file can be made in the folder though there may be room for bytes: ENOSPC or EDQUOT; 0 if nothing prevents it, and
+/// where the system cannot make a file without a name, which this tries.
+int quire_new_file_error(const char *folder);
+
 /// Gives a file a name that no file has: -1 with `errno` EEXIST where one has.
 int quire_rename_new(const char *old_path, const char *new_path);
 

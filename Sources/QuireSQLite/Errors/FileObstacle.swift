@@ -68,9 +68,10 @@ package enum FileObstacle {
     if path.utf8.count > longest {
       return "its path has \(path.utf8.count) bytes, and SQLite opens up to \(longest); choose a shorter one"
     }
-    if isNew, let reason = folder(of: path) { return reason }
-    // A log that is not there, of a file that is, could not be made.
-    let unmade = number == ENOENT && allows(path, F_OK) ? folder(of: path) : nil
+    if isNew, let reason = folder(of: path) ?? newFile(beside: path) { return reason }
+    // A log that is not there, of a file that is, could not be made. SQLite then tries without making it, so that its error is
+    // not the first one.
+    let unmade = number == ENOENT && allows(path, F_OK) ? folder(of: path) ?? newFile(beside: path) : nil
     return beside(path, R_OK) ?? beside(path, W_OK) ?? unmade ?? (number == 0 ? nil : reason(number))
   }
 
@@ -100,8 +101,20 @@ package enum FileObstacle {
 
   /// What prevents new files in its folder.
   private static func folder(of path: String) -> String? {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = folderName(of: path)
     return allows(folder, W_OK | X_OK) ? nil : "its folder \(folder): \(reason(errno))"
+  }
+
+  /// Why its file system, or the user's quota in it, takes no further file.
+  private static func newFile(beside path: String) -> String? {
+    let (folder, number) = (folderName(of: path), quire_new_file_error(folderName(of: path)))
+    if number == 0 { return nil }
+    return "no file can be made in its folder \(folder): \(String(cString: strerror(number))); remove files and repeat "
+      + "(there may be room for bytes, and for no more files: df -i)"
+  }
+
+  private static func folderName(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
   /// What prevents the use of the log, its index or the journal beside it.
