@@ -52,6 +52,22 @@ import Testing
     #expect(names == before)
   }
 
+  @Test func `a file that a crash has left half written is said to be that, where it cannot be rolled back`() throws {
+    let made = try quire.shell(
+      """
+      sqlite3 plain.db 'PRAGMA cache_size = 1; CREATE TABLE t (x);
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO t SELECT hex(randomblob(100)) FROM n;
+        BEGIN; UPDATE t SET x = upper(x) || 1;' '.shell cp plain.db half.db; cp plain.db-journal half.db-journal'
+      """)
+    try #require(made.status == 0, "\(made)")
+    let ran = try quire.shell("ulimit -f 20; exec quire backup half.db copy.db")
+    #expect(
+      ran.status == 2 && ran.firstLine.contains("half.db cannot be opened: a program that wrote to it ended"), "\(ran)")
+    #expect(!names.contains("copy.db"))
+    #expect(try quire("backup", "half.db", "copy.db").status == 0)
+    #expect(try quire.shell("sqlite3 copy.db 'SELECT count(*) FROM t WHERE length(x) = 200'").output == "999\n")
+  }
+
   @Test(arguments: ["delete", "wal"])
   func `a file that a program writes to is not replaced, and one that is read is`(mode: String) throws {
     func replace(_ sql: String) throws -> Scratch.Ran {

@@ -69,6 +69,19 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for attributes of files"))
+  func `a file that may only be appended to is not said to have been opened for reading`() throws {
+    let path = scratch.file("library.db")
+    try Connection(path: path, access: .create).execute("CREATE TABLE book (id INTEGER PRIMARY KEY)")
+    guard (try? SmallDisk.run("chattr", "+a", path)) != nil else { return }
+    defer { try? SmallDisk.run("chattr", "-a", path) }
+    let error = try #require(
+      throws: SQLiteError.self,
+      performing: { try Connection(path: path, access: .readWrite).execute("DELETE FROM book") })
+    let said = try #require(DatabaseError(error, path: path, waited: .zero))
+    #expect("\(said)".contains("the system opens it for reading only") && said.cause == .storage, "\(said)")
+  }
+
   @Test func `a path just within the limit is opened`() throws {
     var path = scratch.path
     while path.utf8.count < 440 { path += "/" + String(repeating: "f", count: 30) }

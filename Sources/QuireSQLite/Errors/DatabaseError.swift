@@ -131,7 +131,8 @@ extension DatabaseError {
     case 1 where NodeTables.isRefusal(error): self = .shared(path: path)
     case 5: self = .busy(path: path, waited: waited)
     case 8 where error.code == 1032: self = .fileReplaced(path: path)  // moved, says SQLite
-    case 8: self = .readOnly(path: path, reason: FileObstacle.writing(path))
+    case 8 where error.isUnfinished: self = .unreadable(path: path, reason: Self.unfinished)
+    case 8: self = .readOnly(path: path, reason: FileObstacle.writing(path) ?? FileObstacle.unseen)
     case 10 where error.isFull: self = .diskFull(path: path)
     case 10: self = .inputOutput(path: path, code: error.code, reason: FileObstacle.failing(error))
     // The pages are intact, and SQLite names the definition that it cannot read.

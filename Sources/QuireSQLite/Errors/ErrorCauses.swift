@@ -25,6 +25,7 @@ extension DatabaseError: QuireError {
   public var cause: QuireErrorCause {
     switch self {
     case .busy, .writerBusy, .readersBusy, .stale: .transient
+    case .readOnly(_, .some): .storage  // a right or a mount, and not how the program has opened it
     case .isDirectory, .missing, .empty, .readOnly, .nestedWrite, .writeBeforeCommit, .closed, .shared: .caller
     case .notADatabase, .hardLinked, .unreadable, .cannotCreate, .corrupt, .diskFull, .inputOutput,
       .commitOutcomeUnknown, .captureFailed, .fileReplaced, .setting:

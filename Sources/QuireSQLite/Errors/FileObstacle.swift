@@ -91,6 +91,11 @@ package enum FileObstacle {
     return folder(of: path) ?? beside(path, W_OK)
   }
 
+  /// Why SQLite could open it for reading only where ``writing(_:)`` finds nothing: a file's attributes, a server's rights.
+  static let unseen =
+    "the system opens it for reading only, whatever its rights are; see whether it may only be appended to (lsattr), or how "
+    + "its file system is exported"
+
   /// The folder of a file, if there is none.
   package static func missingFolder(of path: String) -> String? {
     guard let end = path.lastIndex(of: "/"), end > path.startIndex, access(String(path[..<end]), F_OK) != 0 else {
