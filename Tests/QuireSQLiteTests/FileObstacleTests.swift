@@ -54,6 +54,35 @@ import Testing
     }
   }
 
+  @Test(
+    .enabled(if: SmallDisk.canBeMade && SQLiteShell.isThere, "needs root, for mounts, and the sqlite3 shell"),
+    arguments: ["wal", "delete"])
+  func `a file that is mounted alone is not read while a program with a log elsewhere has it open`(
+    mode: String
+  ) throws {
+    let (original, file) = (scratch.file("library.db"), scratch.file("mounted.db"))
+    try SQLiteShell(original).run("PRAGMA journal_mode = \(mode); CREATE TABLE book (id INTEGER PRIMARY KEY);")
+    try Data().write(to: URL(filePath: file))
+    try SmallDisk.run("mount", "--bind", original, file)
+    defer { try? SmallDisk.run("umount", "-l", file) }
+    do {
+      let alone = try Connection(path: file, access: .readOnly)
+      #expect(try alone.rows("SELECT count(*) FROM book") == [[0]] && alone.isUnlocked == (mode == "wal"))
+    }
+
+    let program = try SQLiteShell(original)
+    try program.run("INSERT INTO book VALUES (1);")
+    defer { withExtendedLifetime(program) {} }
+    let refused = error(file, .readOnly)
+    if mode == "wal" {
+      #expect(refused.map { "\($0)" }?.contains("a program has it open whose latest commits may be in a -wal") == true)
+    } else {
+      #expect(refused == nil)
+      #expect(try Connection(path: file, access: .readOnly).rows("SELECT count(*) FROM book") == [[1]])
+    }
+    #expect(!FileManager.default.fileExists(atPath: file + "-shm"))
+  }
+
   @Test(.enabled(if: SmallDisk.canBeMade, "needs root, for mounts"), arguments: [Access.create, .readWrite, .readOnly])
   func `a file system that takes no further file is said to be that`(access: Access) throws {
     let folder = scratch.file("few")
