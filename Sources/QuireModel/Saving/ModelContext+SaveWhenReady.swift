@@ -20,7 +20,8 @@ extension ModelContext {
   ///   ended.
   ///
   /// A save that needs the objects themselves is made as by ``save()``: one that inserts objects with unique values under
-  /// ``UniqueConflictPolicy/upsert``, and one after edits of a row that was deleted elsewhere.
+  /// ``UniqueConflictPolicy/upsert``, one after edits of a row that was deleted elsewhere, and one whose new objects a
+  /// cascade would delete.
   ///
   /// - Parameters:
   ///   - deadline: When to give up waiting.
@@ -40,9 +41,9 @@ extension ModelContext {
     let save = try saver.beginSave(container, deadline: deadline)
     do {
       try await save.write()
-    } catch ModelError.ignoredAssignments {
+    } catch ModelError.ignoredAssignments, ModelError.changedByTrigger {
       saver.end(save)
-      return try self.save()  // a row was deleted elsewhere since: the context finds out which
+      return try self.save()  // a row was deleted elsewhere since, or by a cascade: the context finds out which
     } catch {
       saver.end(save)
       throw error

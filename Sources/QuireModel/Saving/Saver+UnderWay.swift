@@ -55,6 +55,7 @@ extension Saver {
     let announced = announcedLater.take()
     // A row was deleted elsewhere since: the context finds out which, and saves the rest.
     if case ModelError.ignoredAssignments? = error { return autosave() }
+    if let error, (try? deletesMore(after: error)) == true { return autosave() }
     if let error { autosaveFailed(error) } else { announceSaved(announced) }
     if error == nil, hasChanges { core.following.changed() }
   }

@@ -59,6 +59,8 @@ package final class Saver: ContextPart {
         throw refusal.reason
       } catch let error as SQLiteError {
         order = try nextOrder(after: writing, error, store)
+      } catch let error as ModelError {
+        guard try deletesMore(after: error) else { throw error }
       }
     }
     announceSaved(announced)
@@ -117,6 +119,9 @@ package final class Saver: ContextPart {
         break
       } catch let error as SQLiteError {
         writing = Writing(core, store, try nextOrder(after: writing, error, store))
+      } catch let error as ModelError {
+        guard try deletesMore(after: error) else { throw error }
+        writing = Writing(core, store, writing.order)
       }
     }
     open.isSaving = false
@@ -160,15 +165,27 @@ package final class Saver: ContextPart {
   /// cascade is deeper than SQLite goes, its objects are deleted one by one.
   /// - Throws: What SQLite has refused, in the models' words, if there is no other.
   private func nextOrder(after writing: Writing?, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
-    if error.isTooDeep, let order = writing?.order {
-      let known = pending.deleted.count
-      try core.editing.deleteCascades()
-      if pending.deleted.count > known { return order }
-    }
+    if error.isTooDeep, let order = writing?.order, try deletesCascades() { return order }
     guard error.isUnique, let order = writing?.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
       throw explained(error, store, of: writing?.refused)
     }
     return order
+  }
+
+  /// A new object whose row is gone at the end of a save may be one of those that a cascade takes along: it belongs to
+  /// an object that this context has not deleted, but the file does. Then all of them are deleted here, too.
+  ///
+  /// - Returns: Whether the save is to be tried again. One that another context makes of copies is not: it is tried again
+  ///   where the objects are.
+  func deletesMore(after error: any Error) throws -> Bool {
+    guard case ModelError.changedByTrigger = error, !pending.deleted.isEmpty, !isSilent else { return false }
+    return try deletesCascades()
+  }
+
+  private func deletesCascades() throws -> Bool {
+    let known = pending.deleted.count
+    try core.editing.deleteCascades()
+    return pending.deleted.count > known
   }
 
   /// Runs the context's own SQL as one commit, or as part of its transaction, and merges the changes.
