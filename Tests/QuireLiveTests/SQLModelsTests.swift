@@ -16,6 +16,16 @@ import Testing
   }
 }
 
+@Model private final class SpelledShelf {
+  @Relationship(inverse: \SpelledLabel.shelves) var labels: [SpelledLabel] = []
+  init() {}
+}
+
+@Model private final class SpelledLabel {
+  var shelves: [SpelledShelf] = []
+  init() {}
+}
+
 /// Models in SQL: names, keys, and predicates as sub-queries.
 @MainActor @Suite(.fewOnMainActor) struct SQLModelsTests {
   private let store: ModelContainer
@@ -80,6 +90,22 @@ import Testing
     #expect(throws: ModelError.self) { try titles("SELECT \(\Author.books) FROM author") }
     #expect(throws: ModelError.self) { try titles("SELECT \(\Book.title.count) FROM book") }
     #expect(throws: ModelError.self) { try titles("SELECT 1 FROM \(Odd.self)") }
+  }
+
+  @Test func `a list has no column, and the error says which table has its rows`() throws {
+    #expect {
+      try titles("SELECT \(\Author.books) FROM author")
+    } throws: {
+      "\($0)" == "Author.books has no column in author: join book, whose author_id is the key here"
+    }
+    let shelves = try ModelContainer(
+      for: SpelledShelf.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    #expect {
+      try shelves.query("SELECT \(\SpelledShelf.labels) FROM spelled_shelf")
+    } throws: {
+      "\($0)" == "SpelledShelf.labels has no column in spelled_shelf: join spelled_shelf_labels, with spelled_shelf_id "
+        + "for the key here and spelled_label_id for the other"
+    }
   }
 
   @Test func `a predicate stands in SQL as a sub-query`() throws {

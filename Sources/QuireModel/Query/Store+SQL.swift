@@ -14,10 +14,23 @@ extension Store: SQLModels {
     switch SchemaResolver(self).resolve(property, from: Model.self) {
     case .column(let name), .key(let name): return try quoted(identifier: name)
     case .toOne(let step, _): return try quoted(identifier: step.foreignKey)
+    case .toMany(let relation, _):
+      let rows =
+        switch relation.via {
+        case .foreignKey(let column): "\(relation.table), whose \(column) is the key here"
+        case .pairs(let table, let own, let other): "\(table), with \(own) for the key here and \(other) for the other"
+        }
+      throw ModelError.query("\(name(of: property, in: entity)) has no column in \(entity.table): join \(rows)")
     default:
       throw ModelError.query(
-        "\(property) is not a column of \(entity.table): name a stored property, and join the tables of a path")
+        "\(name(of: property, in: entity)) is not a column of \(entity.table): name a stored property, and join the "
+          + "tables of a path")
     }
+  }
+
+  /// As it is written in the model; a key path prints some properties as addresses.
+  private func name(of property: AnyKeyPath, in entity: Entity) -> String {
+    entity.property(at: property).map { "\(entity.name).\(entity.properties[$0].name)" } ?? "\(property)"
   }
 
   /// The key of an identifier's row.
