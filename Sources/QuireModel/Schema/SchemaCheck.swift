@@ -132,7 +132,7 @@ package struct SchemaCheck {
               + "computed property"))
         continue
       }
-      result += differences(property, column, at: place, for: "\(entity.name).\(property.name)")
+      result += try differences(property, column, of: entity, in: connection)
       if case .value(.text, _, _) = property.kind {
         let collation = SchemaReader(connection).collation(of: column.name, in: entity.table)
         if SQLName(collation) != SQLName("BINARY") {
@@ -251,8 +251,8 @@ package struct SchemaCheck {
   }
 
   private func differences(
-    _ property: Property, _ column: SchemaReader.Column, at place: String, for owner: String
-  ) -> [Difference] {
+    _ property: Property, _ column: SchemaReader.Column, of entity: Entity, in connection: Connection
+  ) throws -> [Difference] {
     let type: ColumnType
     let isOptional: Bool
     switch property.kind {
@@ -261,12 +261,16 @@ package struct SchemaCheck {
     case .toMany: return []
     }
     var result: [Difference] = []
-    let affinity = Affinity(declared: column.type)
+    let (place, owner) = ("\(entity.table).\(property.column ?? column.name)", "\(entity.name).\(property.name)")
+    var affinity = Affinity(declared: column.type)
+    // Rarely asked: the list of tables takes longer to ask than all the rest.
+    func isStrict() throws -> Bool { try SchemaReader(connection).tables(named: entity.table).first?.isStrict ?? false }
+    if affinity == .none, !column.type.isEmpty, try !isStrict() { affinity = .numeric }
     let needs = "\(place) is \(column.type), \(owner) needs \(type.rawValue)"
     if affinity == .numeric, type == .text, property.mayLookLikeNumbers {
       let advice = property.isDecimal ? "; a Double fits" : "; a type with a raw value fits if it accepts no number"
       result.append(Difference("\(needs): SQLite stores text there that looks like a number as a number\(advice)"))
-    } else if !affinity.fits(type) {
+    } else if !affinity.fits(type), try !affinity.keeps(type, isJSON: property.isJSON) || isStrict() {
       result.append(Difference(needs))
     }
     if column.isRequired, isOptional, forWriting {
@@ -288,7 +292,7 @@ private enum Affinity {
   case integer, text, blob, real
   /// Whole numbers, reals, and text that is neither: DECIMAL, DATETIME and every word that SQLite does not know.
   case numeric
-  /// All as it is.
+  /// All as it is: no type, and ANY in a STRICT table. In another table ANY is a word that SQLite does not know.
   case none
 
   init(declared type: String) {
@@ -310,7 +314,7 @@ private enum Affinity {
       }
   }
 
-  /// Whether values of that type are kept as they are.
+  /// Whether that is the type for which the column is declared.
   func fits(_ type: ColumnType) -> Bool {
     switch self {
     case .integer: type == .integer || type == .any
@@ -320,10 +324,23 @@ private enum Affinity {
     case .numeric, .none: true
     }
   }
+
+  /// Whether values of another type are kept as they are in a table that is not STRICT, and programs are known to store
+  /// them so: reals in an INTEGER column, which makes 1.0 a 1 that reads back as 1.0, bytes in a TEXT column, JSON in a
+  /// BLOB column.
+  func keeps(_ type: ColumnType, isJSON: Bool) -> Bool {
+    switch (self, type) {
+    case (.integer, .real), (.text, .blob): true
+    case (.blob, .text): isJSON
+    default: false
+    }
+  }
 }
 
 extension Property {
   fileprivate var isDecimal: Bool { valueType == Decimal.self }
+
+  fileprivate var isJSON: Bool { !(valueType is any StoredValue.Type || valueType is any RawRepresentable.Type) }
 
   /// Whether its text may be that of a number, as `12` may be a name. Dates, identifiers and addresses are not, nor is JSON.
   fileprivate var mayLookLikeNumbers: Bool { Self.mayLookLikeNumbers(valueType) }
