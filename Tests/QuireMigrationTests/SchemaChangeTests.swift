@@ -321,6 +321,19 @@ import Testing
     #expect(try self.change([book], [book]).statements.isEmpty)
   }
 
+  /// As SQLiteData makes keys.
+  @Test func `a table that needs a function of its program is not rebuilt, and why is said`() throws {
+    let book = "CREATE TABLE book (id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (own()), title TEXT)"
+    #expect {
+      try change([book], [book], rebuilding: ["book"])
+    } throws: {
+      "\($0)".hasPrefix("unknown function: own() (SQLite 1), in: INSERT INTO new_book")
+        && "\($0)".hasSuffix(
+          "\nThe program that made these tables adds that to SQLite, and here it is not there: take it off with that "
+            + "program, or write this part by hand, without it")
+    }
+  }
+
   @Test func `a stored generated column takes a rebuild`() throws {
     let old = ["CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES ('x')"]
     let change = try change([old[0]], ["CREATE TABLE t (a TEXT, g TEXT AS (upper(a)) STORED)"])

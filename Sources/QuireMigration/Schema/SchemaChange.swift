@@ -107,7 +107,10 @@ extension SchemaChangeError: CustomStringConvertible {
     case .notReached(let differences):
       "this change has to be written by hand. What would still differ:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
-    case .refused(let error): "\(error)"
+    case .refused(let error):
+      error.isOfApplication && SQLMessage.hint(ofNewerFunction: error.message) == nil
+        ? "\(error)\nThe program that made these tables adds that to SQLite, and here it is not there: take it off with that "
+          + "program, or write this part by hand, without it" : "\(error)"
     }
   }
 }
