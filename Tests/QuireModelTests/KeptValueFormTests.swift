@@ -3,8 +3,10 @@ import TestSupport
 import Testing
 
 private struct ReadingPlace: Codable, Equatable {
+  enum Kind: String, Codable { case page }
   var chapter: String
   var words: [Int] = []
+  var kind: Kind?
 }
 
 private struct Digest: RawRepresentable, StoredValue, Codable, Equatable { var rawValue: Data }
@@ -73,6 +75,22 @@ private struct Digest: RawRepresentable, StoredValue, Codable, Equatable { var r
     try maker.execute("UPDATE reading SET progress = 0.75 WHERE progress = 1")
     try context.refresh()
     #expect(whole.isEmpty && total.value == 2 && readings.map(\.progress) == [0, 0.75, 0.75])
+  }
+
+  @Test(arguments: [
+    ("no", ""), (#"{"words":[1]}"#, ": chapter is missing"),
+    (#"{"chapter":null,"words":[]}"#, ": chapter is null, and not String"),
+    (#"{"chapter":"a","words":[1,"x"]}"#, ": words[1] is not Int"),
+    (#"{"chapter":"a","words":[],"kind":"x"}"#, ": kind is refused"),
+  ])
+  func `JSON of another type is refused with the place in it that does not fit`(text: String, reason: String) throws {
+    _ = try make(Self.reading, "INSERT INTO reading VALUES (1, 0, x'', '\(text)')")
+    let context = ModelContext(try ModelContainer(for: Reading.self, url: file.url))
+    #expect {
+      try context.fetch(FetchDescriptor<Reading>())
+    } throws: {
+      "\($0)" == "Reading 1.place: ‘\(text)’ is not a valid ReadingPlace\(reason). The row was not made into an object."
+    }
   }
 
   /// A STRICT table refuses such values.

@@ -101,7 +101,7 @@ struct RecordDecoder: Decoder {
     do {
       return try JSONDecoder.ofColumns().decode(T.self, from: Data(text.utf8))
     } catch {
-      throw .notA(type: "\(T.self)", column: 0, found: String(text.prefix(40)))
+      throw .notJSON(of: T.self, text, column: 0, error)
     }
   }
 }

@@ -104,7 +104,7 @@ extension _Quire {
       do {
         return try JSONDecoder.ofColumns().decode(Value.self, from: Data(text.utf8))
       } catch {
-        throw ValueError.notA(type: "\(Value.self)", column: column, found: String(text.prefix(40)))
+        throw ValueError.notJSON(of: Value.self, text, column: column, error)
       }
     }
     public static func write(_ value: Value, to statement: Statement, at index: Int32) throws(ValueError) {
@@ -143,6 +143,33 @@ extension JSONDecoder {
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     return decoder
+  }
+}
+
+extension ValueError {
+  /// Text of a column that is not the JSON of a type, with the place in it at which decoding has ended.
+  package static func notJSON(of type: Any.Type, _ text: String, column: Int32, _ error: any Error) -> ValueError {
+    let name = "\((type as? any AnyOptional.Type)?.wrapped ?? type)"
+    let reason = (error as? DecodingError).flatMap(reason)
+    return .notA(type: reason.map { "\(name): \($0)" } ?? name, column: column, found: String(text.prefix(40)))
+  }
+
+  private static func reason(_ error: DecodingError) -> String? {
+    func place(_ path: [any CodingKey]) -> String {
+      path.reduce(into: "") { text, key in
+        text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? key.stringValue : ".\(key.stringValue)")
+      }
+    }
+    switch error {
+    case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing"
+    case .valueNotFound(let type, let context) where !context.codingPath.isEmpty:
+      return "\(place(context.codingPath)) is null, and not \(type)"
+    case .typeMismatch(let type, let context) where !context.codingPath.isEmpty:
+      return "\(place(context.codingPath)) is not \(type)"
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      return "\(place(context.codingPath)) is refused"
+    default: return nil
+    }
   }
 }
 
