@@ -105,6 +105,17 @@ private struct Digest: RawRepresentable, StoredValue, Codable, Equatable { var r
       ])
   }
 
+  /// As home-made caches have it, and GRDB for a record without a key.
+  @Test func `a table without a key is said to have none`() throws {
+    _ = try make("CREATE TABLE shelf_mark (code TEXT NOT NULL)")
+    let error = #expect(throws: SchemaError.self) { try ModelContainer(for: ShelfMark.self, url: file.url) }
+    #expect(
+      error?.differences == [
+        "shelf_mark has no INTEGER PRIMARY KEY: a migration makes it again with one, id (quire migrate new TITLE --rebuild "
+          + "shelf_mark writes most of it)"
+      ])
+  }
+
   /// There it is a word that SQLite does not know: '007' would be stored as 7.
   @Test func `a column ANY keeps text only in a STRICT table`() throws {
     let table = "CREATE TABLE shelf_mark (id INTEGER PRIMARY KEY, code ANY NOT NULL)"

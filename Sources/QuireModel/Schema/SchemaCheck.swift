@@ -106,6 +106,11 @@ package struct SchemaCheck {
         result.append(
           Difference("\(place) is called \(key.name) in the file: name it with @Model(key: \"\(key.name)\")"))
       }
+    } else if columns[SQLName(entity.keyColumn)] == nil {
+      result.append(
+        Difference(
+          "\(entity.table) has no INTEGER PRIMARY KEY: a migration makes it again with one, \(entity.keyColumn) "
+            + "(quire migrate new TITLE --rebuild \(entity.table) writes most of it)"))
     } else {
       result.append(Difference("\(place) is not its INTEGER PRIMARY KEY"))
     }
