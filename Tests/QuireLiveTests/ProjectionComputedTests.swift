@@ -127,6 +127,22 @@ import Testing
     #expect(throws: UntranslatablePredicate.self) { try context.live(Volume.self, where: loud) }
   }
 
+  @Test func `what a predicate makes of all related rows is refused with the projection that has it`() throws {
+    let context = ModelContext(try makeStore(), isolation: nil)
+    context.insert(Author("A", rank: 1))
+    try context.save()
+    let dear = #Predicate<Author> { author in (author.books.map { $0.price }.max() ?? 0) > 5 }
+    let costly = #Predicate<Author> { author in author.books.map { $0.price }.reduce(0, +) > 5 }
+    for (predicate, advice) in [(dear, "@Max"), (costly, "@Projection with @Sum")] {
+      #expect(try context.fetchCount(FetchDescriptor(predicate: predicate)) == 0)
+      #expect {
+        try context.live(Author.self, where: predicate)
+      } throws: {
+        "\($0)".contains(advice)
+      }
+    }
+  }
+
   @Test func `they are followed, ordered by and filtered by, without a statement where their columns stay`() throws {
     let author = Author("A")
     for number in 1...5 { context.insert(Book("t\(number)", price: Double(number), author: author)) }

@@ -99,7 +99,7 @@ extension PredicateExpressions._Mapped: TranslatableExpression {
   func term(in translation: Translation) throws(UntranslatablePredicate) -> Term {
     throw translation.refusal(
       self, "a list made for each row is not a column",
-      "Ask with contains(where:), allSatisfy, filter, count or isEmpty.")
+      "Ask with contains(where:), allSatisfy, filter, count or isEmpty, or a @Projection with @Sum, @Max or @Min.")
   }
   func words(in translation: Translation) -> String { "\(translation.words(base)).map { … }" }
 }

@@ -172,7 +172,11 @@ struct Translation {
     if let known = part as? any TranslatableExpression { return try known.term(in: self) }
     // Not a known kind, but perhaps the same for every row.
     if Trap.inside(part) == nil, let value = try? part.evaluate(PredicateBindings()) { return .captured(value) }
-    throw refusal(part, "it has no translation to SQL", "Filter the fetched objects in Swift instead.")
+    throw refusal(
+      part, "it has no translation to SQL",
+      part is any ListExtreme
+        ? "Filter a @Projection by its @Max or @Min, or the fetched objects in Swift."
+        : "Filter the fetched objects in Swift instead.")
   }
 
   func expression<E: PredicateExpression>(of part: E) throws(UntranslatablePredicate) -> RowExpression {
@@ -269,6 +273,11 @@ struct Translation {
     return String(name.prefix { $0 != "<" })
   }
 }
+
+/// The greatest or the least element of a list.
+private protocol ListExtreme {}
+extension PredicateExpressions.SequenceMaximum: ListExtreme {}
+extension PredicateExpressions.SequenceMinimum: ListExtreme {}
 
 /// Optionals of any type.
 protocol AnyOptional {
