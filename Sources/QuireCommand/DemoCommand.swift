@@ -22,9 +22,13 @@ extension Command {
   private let file: String
   private let books: String
   private let libraries: String
+  /// What starts this program: in a clone a script builds it first.
+  private let program: String
 
   nonisolated init(_ invocation: Invocation) throws {
     terminal = invocation.terminal
+    let script = "Scripts/quire"
+    program = FileManager.default.fileExists(atPath: script) ? script : invocation.command[0]
     (books, libraries) = try Demo.catalog(invocation)
     if let file = invocation["--file"] {
       if FileManager.default.fileExists(atPath: file) {
@@ -150,8 +154,8 @@ extension Command {
       The file is plain SQLite, and yours:  \(file)
           sqlite3 \(quoted) 'SELECT title, year FROM book ORDER BY year LIMIT 5'
           sqlite3 \(quoted) .schema
-          Scripts/quire migrate status \(quoted)
-          Scripts/demo --data DIR                  with real catalogs
+          \(program) migrate status \(quoted)
+          \(program) demo --data DIR        with real catalogs
       """)
   }
 }
