@@ -12,7 +12,7 @@ import Testing
       try Data(text.utf8).write(to: quire.folder.appending(path: name))
       let table = ["b.csv": "(\"a\" INTEGER, \"b\" INTEGER)", "b.jsonl": "(\"a\" INTEGER)"][name]
       let end = table.map { "such a table: CREATE TABLE \"b\" \($0);\n" } ?? "--write\n"
-      for ran in [try quire.ask("B", "--live", file: name), try quire.shell("quire \(name) < /dev/null")] {
+      for ran in [try quire.ask("B", "--live", file: name), try quire.shell("echo .open \(name) | quire library.db")] {
         #expect(ran.status == 2 && ran.error.contains("\(name) MODEL  in a session with --write\n"), "\(ran)")
         #expect(ran.error.contains("\(name) QUERY\nor added") && ran.error.hasSuffix(end), "\(ran)")
       }

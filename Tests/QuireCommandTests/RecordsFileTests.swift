@@ -65,6 +65,22 @@ import Testing
     #expect(try ask("n.csv", "select count(*) as n from n").output == "n\n1501\n")
   }
 
+  @Test func `in the shell it is asked again and again, and neither written to nor followed`() throws {
+    try quire.write("b.csv", "a,b", "1,x", "2,y")
+    let queries = ["B where a = 2", "select sum(a) as s from b;"]
+    for (last, reason) in [
+      ("count B", ""), (".write", "refused: the records of b.csv are read, and not written to: nothing was run\n"),
+      ("live B", "error: b.csv cannot be followed: that needs a database\n"),
+      ("insert B { a: 3 }", "refused: the records of b.csv are read"),
+    ] {
+      try quire.write("script", queries.joined(separator: "\n"), last)
+      let ran = try quire.shell("quire b.csv < script")
+      #expect((ran.status == 0) == reason.isEmpty && ran.error.hasPrefix(reason), "\(last): \(ran)")
+      #expect(ran.output.hasPrefix("a,b\n2,y\ns\n3\n"), "\(last): \(ran)")
+    }
+    #expect(try quire.files == ["b.csv", "script"])
+  }
+
   @Test(arguments: 1...4 as ClosedRange<UInt64>) func `texts of any kind come out as they are in the file`(seed: UInt64)
     throws
   {

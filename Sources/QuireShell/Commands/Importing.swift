@@ -16,7 +16,7 @@ extension ShellSession {
     let model = try find(request.model) {
       TableProposal(for: request)?.hint(for: request.model)
     }
-    guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
+    guard let recording = source.recording else { throw refusedWrite }
     try checkPlace(writing: true)
     if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch

@@ -55,7 +55,7 @@ package enum OtherFile: CaseIterable {
       let (file, name) = (path.contains(" ") ? "\"\(path)\"" : path, FileName(path).bare)
       let table = TableProposal(for: ImportRequest(file: path, model: name))?.statement(for: name)
       return
-        "a file of records can be asked once:  quire query \(printable(file)) QUERY\n"
+        "a file of records can be asked:  quire query \(printable(file)) QUERY\n"
         + "or added to a table of a database:  .import \(printable(file)) MODEL  in a session with --write"
         + (table.map { "\nsuch a table: \($0)" } ?? "")
     }

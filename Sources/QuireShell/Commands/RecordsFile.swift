@@ -39,7 +39,8 @@ package struct RecordsFile: Sendable {
 }
 
 extension ShellSession {
-  /// Fills the session's database, which is empty, with a file's records. From then on it is only read.
+  /// Fills the session's database, which is empty, with a file's records. From then on it is only read, also once the copy has
+  /// been removed.
   ///
   /// The file is read twice: for the types of its columns, and for the values.
   package func take(_ records: RecordsFile) async throws {
@@ -74,6 +75,12 @@ extension ShellSession {
     try refresh()
     _ = try load(request)
     _ = try setWriting(false)
+    let banner = Banner(file: records.path, models, source.facts, isWriting: false, isCopied: true)
+    shared.withLock { shared in
+      shared.file = records.path
+      shared.isCopied = true
+      shared.banner = banner.lines
+    }
   }
 
   private func proposal(for request: ImportRequest) throws -> TableProposal {

@@ -151,6 +151,7 @@ extension ShellSession {
     let banner = Banner(file: argument, found, opened.facts, isWriting: isWriting).lines
     shared.withLock { shared in
       shared.file = argument
+      shared.isCopied = false
       shared.models = found
       shared.banner = banner
       shared.watch = opened.watch

@@ -64,7 +64,7 @@ extension ShellSession {
     _ statement: ResolvedWrite, isWhole: Bool, at place: Int, _ failure: WriteFailure, _ run: Run
   ) async throws {
     let sql = try ModelSQL.write(statement)
-    guard source.recording != nil else { throw ShellFailure(Self.onlyReads, .refused) }
+    guard source.recording != nil else { throw refusedWrite }
     try checkPlace(writing: true)
     if isWhole,
       try await !mayChangeAll(

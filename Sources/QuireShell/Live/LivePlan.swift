@@ -57,6 +57,7 @@ extension ShellSession {
 
   /// The plan for what begins at `start`: `live`, and `count` before a query of models, are words of their own.
   func livePlan(_ text: String, from start: Int) throws -> LivePlan {
+    if isCopied { throw ShellFailure("\(printable(file)) cannot be followed: that needs a database", .usage) }
     let rest = text.utf8Suffix(from: start)
     switch InputReader(models: models).kind(of: rest) {
     case .verb(.live, let next): return try livePlan(text, from: start + next)

@@ -51,9 +51,7 @@ extension ShellSession {
       let reply = try rows(of: statement, sql: words.text, run)
       return try await run.each(reply.reply)
     }
-    guard source.recording != nil else {
-      throw ShellFailure(Self.onlyReads, .refused)
-    }
+    guard source.recording != nil else { throw refusedWrite }
     if try await !mayDestroy(words, run) { throw ShellFailure("nothing was changed", .refused) }
     try bind(statement)
     do {
@@ -65,6 +63,12 @@ extension ShellSession {
   }
 
   static let onlyReads = "it would write, and writing is off (.write, --write): nothing was run"
+
+  /// Why a statement that writes is not run.
+  var refusedWrite: ShellFailure {
+    let copied = "the records of \(printable(file)) are read, and not written to: nothing was run"
+    return ShellFailure(isCopied ? copied : Self.onlyReads, .refused)
+  }
 
   // MARK: Binding
 

@@ -2,7 +2,7 @@
 struct Banner {
   let lines: [String]
 
-  init(file: String, _ models: FileModels, _ facts: FileFacts, isWriting: Bool) {
+  init(file: String, _ models: FileModels, _ facts: FileFacts, isWriting: Bool, isCopied: Bool = false) {
     let tables = models.all.filter { $0.kind != .view }
     let views = models.all.count - tables.count
     var parts = [FileName(file).last]
@@ -14,7 +14,7 @@ struct Banner {
       parts.append(Self.size(facts.sizeInBytes))
     }
     if let schema = facts.schema { parts.append("schema \(schema)") }
-    parts.append(isWriting ? "writing is on" : "read-only (.write to change)")
+    parts.append(isWriting ? "writing is on" : isCopied ? "read-only" : "read-only (.write to change)")
     var lines = [Self.joined(parts, " · ")]
     let compiled = models.all.filter(\.isCompiled).map(\.name)
     if !compiled.isEmpty {

@@ -35,6 +35,8 @@ public actor ShellSession {
 
   struct Shared {
     var file: String
+    /// Whether the session has taken the file's records, and has no database to write to or to follow.
+    var isCopied = false
     var models = FileModels()
     var banner: [String] = []
     var isWriting = false
@@ -91,6 +93,7 @@ public actor ShellSession {
   nonisolated public var banner: [String] { shared.withLock { $0.banner } }
   nonisolated public var models: FileModels { shared.withLock { $0.models } }
   nonisolated public var settings: ShellSettings { shared.withLock { $0.settings } }
+  nonisolated var isCopied: Bool { shared.withLock { $0.isCopied } }
   nonisolated public var isWriting: Bool { shared.withLock { $0.isWriting } }
   nonisolated public var isInTransaction: Bool { shared.withLock { $0.isInTransaction } }
   /// Values of `:name`, by bare name.

@@ -6,7 +6,7 @@ import QuireSQLite
 extension ShellSession {
   /// Runs a statement that writes: rows it changes are recorded, so that it can be undone.
   func write(_ statement: Statement, _ words: StatementWords, _ run: Run) throws -> Reply {
-    guard let recording = source.recording else { throw ShellFailure(Self.onlyReads, .refused) }
+    guard let recording = source.recording else { throw refusedWrite }
     begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
@@ -211,6 +211,7 @@ extension ShellSession {
 
   /// Switches writing. What was written before can no longer be undone.
   func setWriting(_ isOn: Bool) throws -> String {
+    if isCopied { throw refusedWrite }
     try checkPlace(writing: true)
     if isOn == (source.recording != nil) { return isOn ? "writing is on already" : "writing is off already" }
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }

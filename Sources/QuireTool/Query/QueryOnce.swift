@@ -25,11 +25,10 @@ extension QueryRun {
 
   /// Prints the result as it is read, row by row if the format allows it.
   func once() async throws -> ExitStatus {
-    let records = try records()
+    let records = try RecordsFile.given(file, invocation)
     defer { records?.remove() }
     let session = try session(of: records, isOnMainThread: invocation.isWholeProcess && timeout == nil)
     if text.allSatisfy(\.isWhitespace) { throw CommandFailure("there is no statement in the text") }
-    if invocation.isWholeProcess { StopSignal.stop(session) }
     let rows = RowCount()
     let asked = invocation.flag("--sql") ? "sql \(text)" : text
     let said = Locked<[String]>([])
@@ -43,13 +42,9 @@ extension QueryRun {
       said.withLock { $0 += lines }
     }
     @Sendable func answer() async throws {
-      if let records {
-        try await session.take(records)
-        progress.clear()
-        // What is stopped from now on is the answer.
-        if invocation.isWholeProcess { StopSignal.stop(session) }
-        records.remove()
-      }
+      try await records?.fill(session, invocation)
+      progress.clear()
+      if invocation.isWholeProcess { StopSignal.stop(session) }
       try await session.run(asked, to: output) { reply in try tell(reply, rows) }
     }
     do {
@@ -78,20 +73,6 @@ extension QueryRun {
     }
     try endFile()
     return rows.value == 0 && invocation.flag("--exit-code") ? .noRows : .done
-  }
-
-  /// The file, if it is one of records in place of a database.
-  private func records() throws -> RecordsFile? {
-    do throws(ShellFailure) {
-      guard let records = try RecordsFile(file) else { return nil }
-      if invocation.flag("--write") {
-        records.remove()
-        throw ShellFailure("\(printable(file)) is read, and not written to: --write goes with a database", .usage)
-      }
-      return records
-    } catch {
-      throw CommandFailure(error, in: text)
-    }
   }
 
   /// Whether the answer is text for people, a command's or the SQL of a query, and a document was asked for.

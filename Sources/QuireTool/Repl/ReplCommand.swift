@@ -10,7 +10,7 @@ extension Command {
   public static func repl(models: [any PersistentModel.Type] = []) -> Command {
     var repl = Command(
       "repl", "ask a database, again and again, and follow the answers",
-      arguments: [Argument("FILE", "the database")],
+      arguments: [Argument("FILE", "the database, or a CSV, TSV, JSON or JSONL file, which is only read")],
       options: [
         Option("--write", "let statements write; every write can be undone"),
         Option("--param", short: "-p", value: "NAME=VALUE", repeats: true, "the value of :NAME in queries"),
@@ -43,7 +43,9 @@ extension Command {
     guard let file = invocation.argument("FILE") else { throw invocation.usageError("which file?") }
     var options = ShellOptions()
     options.models = models
-    options.allowsWriting = invocation.flag("--write")
+    let records = try RecordsFile.given(file, invocation)
+    defer { records?.remove() }
+    options.allowsWriting = invocation.flag("--write") || records != nil
     options.parameters = try QueryRun.parameters(invocation)
     let isTerminal = isatty(0) != 0
     if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }
@@ -53,9 +55,13 @@ extension Command {
     let session: ShellSession
     do {
       // A script only waits for each statement, so that a thread of the session's own would cost two switches for each.
-      session = try ShellSession(path: file, options, isOnMainThread: !isTerminal && invocation.isWholeProcess)
-    } catch {
-      throw CommandFailure(error, in: "")
+      session = try ShellSession(
+        path: records?.copy ?? file, options, isOnMainThread: !isTerminal && invocation.isWholeProcess)
+      let progress = ImportProgress(session, invocation.terminal)
+      defer { progress.end() }
+      try await records?.fill(session, invocation)
+    } catch let failure as ShellFailure {
+      throw CommandFailure(failure, in: "")
     }
     return isTerminal
       ? await Repl.converse(session, invocation)
