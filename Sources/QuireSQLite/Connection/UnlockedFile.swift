@@ -17,7 +17,7 @@ struct UnlockedFile {
   /// - Throws: ``DatabaseError/unreadable(path:reason:)`` if commits wait in the log: they cannot be read without
   ///   locks; and if a program has a file open that is mounted alone.
   init?(_ path: String) throws(DatabaseError) {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = FileObstacle.folderName(of: path)
     let log = SidecarFiles.size(of: path + "-wal")
     let isAlone = log == nil && quire_is_mounted(path) != 0
     if !isAlone, access(folder, W_OK) == 0, log != nil || access(path, W_OK) == 0 { return nil }

@@ -112,13 +112,14 @@ package enum FileObstacle {
 
   /// Why its file system, or the user's quota in it, takes no further file.
   private static func newFile(beside path: String) -> String? {
-    let (folder, number) = (folderName(of: path), quire_new_file_error(folderName(of: path)))
+    let folder = folderName(of: path)
+    let number = quire_new_file_error(folder)
     if number == 0 { return nil }
     return "no file can be made in its folder \(folder): \(String(cString: strerror(number))); remove files and repeat "
       + "(there may be room for bytes, and for no more files: df -i)"
   }
 
-  private static func folderName(of path: String) -> String {
+  static func folderName(of path: String) -> String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
