@@ -25,6 +25,7 @@ import Testing
     try quire.write("b.tsv", "a\tb", "x\t1", "y\t2")
     try quire.write("c.jsonl", #"{"a": 1, "b": "x"}"#, #"{"c": [1, 2], "a": 2.5}"#)
     try quire.write("d.json", #"[{"a": true, "b": "01"}, {"a": false}]"#)
+    try quire.write("i.jsonl", #"{"x": "Infinity"}"#, #"{"x": 1.5}"#)
     let before = try quire.files.map { try quire.bytes($0) }
     for (file, query, answer) in [
       ("my books.csv", "MyBook where price > 9.5 select title, price", "title,price\nSolaris,12.5\n"),
@@ -34,6 +35,7 @@ import Testing
       ("c.jsonl", "select a, b, c ->> 1 as d from c", "a,b,d\n1.0,x,\n2.5,,2\n"),
       ("d.json", "select sum(a) as a, min(b) as b from d", "a,b\n1,01\n"),
       ("./b.tsv", "select a from b order by b desc limit 1; select count(*) as n from b", "a\ny\nn\n2\n"),
+      ("i.jsonl", "select x from i where x > 2", "x\nInf\n"),
     ] {
       let ran = try ask(file, query)
       #expect(ran.status == 0 && ran.output == answer && ran.error.isEmpty, "\(file) \(query): \(ran)")

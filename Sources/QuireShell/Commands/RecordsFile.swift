@@ -15,7 +15,7 @@ package struct RecordsFile: Sendable {
     self.path = path
     folder = FileManager.default.temporaryDirectory.appending(path: "quire-records-\(UUID().uuidString)")
     do {
-      // Nobody else is to read it.
+      // Only this user may read the copy, because the file may be private.
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       _ = try Connection(path: copy, access: .create)

@@ -123,6 +123,8 @@ struct TableProposal {
     case .number(let text):
       if let number = Int64(text) {
         .integer(number)
+      } else if JSONInfinity(rawValue: text) != nil {
+        .real
       } else {
         text.contains(where: { ".eE".contains($0) }) && Double(text)?.isFinite == true ? .real : .text
       }

@@ -42,8 +42,10 @@ extension QueryRun {
       said.withLock { $0 += lines }
     }
     @Sendable func answer() async throws {
-      try await records?.fill(session, invocation)
-      progress.clear()
+      if let records {
+        try await records.fill(session, invocation)
+        progress.clear()
+      }
       if invocation.isWholeProcess { StopSignal.stop(session) }
       try await session.run(asked, to: output) { reply in try tell(reply, rows) }
     }

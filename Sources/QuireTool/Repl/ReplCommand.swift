@@ -57,9 +57,11 @@ extension Command {
       // A script only waits for each statement, so that a thread of the session's own would cost two switches for each.
       session = try ShellSession(
         path: records?.copy ?? file, options, isOnMainThread: !isTerminal && invocation.isWholeProcess)
-      let progress = ImportProgress(session, invocation.terminal)
-      defer { progress.end() }
-      try await records?.fill(session, invocation)
+      if let records {
+        let progress = ImportProgress(session, invocation.terminal)
+        defer { progress.end() }
+        try await records.fill(session, invocation)
+      }
     } catch let failure as ShellFailure {
       throw CommandFailure(failure, in: "")
     }
