@@ -21,6 +21,13 @@ import Testing
     try expectSession("ask", in: "Documentation/Query.md")
   }
 
+  @Test(arguments: ["import-new", "ask-records"])
+  func `the sessions with files of records say what the page says`(name: String) throws {
+    try FileManager.default.createSymbolicLink(
+      at: quire.folder.appending(path: "Sources"), withDestinationURL: Self.root.appending(path: "Sources"))
+    try expectSession(name, in: "Documentation/Query.md")
+  }
+
   @Test(arguments: [("queries", ""), ("writes", "--write")])
   func `the queries and writes of the page on asking run on the catalog`(name: String, option: String) throws {
     let page = "Documentation/Query.md"
@@ -140,7 +147,7 @@ import Testing
   /// Without times, which are others at every run.
   private func normalized(_ text: String) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).map {
-      String($0.replacing(/[ ]+\d+ ms$/, with: " N ms"))
+      String($0.replacing(/[ ]+[\d.]+ ms$/, with: " N ms"))
     }
   }
 }

@@ -118,4 +118,27 @@ import Testing
     #expect(refused.status == 2 && refused.error.contains("--write goes with a database"), "\(refused)")
     #expect(try ask("nosuch.csv", "S").error.contains("no database at nosuch.csv"))
   }
+
+  @Test func `a database that is not there is made for them only where that is asked for`() throws {
+    try quire.write("b.csv", "a,b", "1,x", "2,y")
+    for (words, status, error) in [
+      ("query new.db '.import b.csv b --create' --write", 2, "error: no database at new.db"),
+      ("query new.db '.import b.csv b --create' --create", 2, "error: --create goes with --write"),
+      ("new.db --create < b.csv", 2, "error: --create goes with --write"),
+      ("query b.csv 'B' --write --create", 2, "error: b.csv is read, and not written to"),
+      ("query none/new.db '.import b.csv b --create' --write --create", 1, "error: none/new.db cannot be created"),
+    ] {
+      let ran = try quire.shell("quire \(words)")
+      #expect(ran.status == status && ran.error.hasPrefix(error), "\(words): \(ran)")
+      #expect(try !quire.files.contains("new.db"))
+    }
+    for start in ["", "touch new.db && "] {
+      let made = try quire.shell("\(start)quire query new.db '.import b.csv b --create --key a' --write --create")
+      #expect(made.status == 0 && made.error.hasPrefix("2 rows added to B"), "\(made)")
+      let again = try quire.shell(
+        "echo '.import b.csv c --create' | quire new.db --write --create; quire query new.db 'C'")
+      #expect(again.status == 0 && again.output == "a,b\n1,x\n2,y\n", "\(again)")
+      _ = try quire.shell("rm new.db*")
+    }
+  }
 }

@@ -123,7 +123,7 @@ import Testing
     let statement =
       "CREATE TABLE \"Sale\" (\"id\" INTEGER, \"name\" TEXT, \"price\" REAL, \"zip\" TEXT, \"at\" TEXT, "
       + "\"a \"\"b\"\"\" TEXT, \"empty\" TEXT);"
-    #expect(said == "there is no model or table Sale\nthis makes a table for it: \(statement)")
+    #expect(said == "there is no model or table Sale\n--create behind it makes this table: \(statement)")
     _ = try await session.replies(statement)
     _ = try await session.replies(".import \(path) Sale")
     #expect(

@@ -79,7 +79,7 @@ package final class RecordingConnection {
 
   /// Runs the body without recording its changes: for more rows than should be kept in memory. Otherwise as
   /// ``record(_:)``.
-  package func unrecorded(savepoint: String? = nil, _ body: () throws -> Void) throws {
+  package func unrecorded<T>(savepoint: String? = nil, _ body: () throws -> T) throws -> T {
     try transaction(savepoint: savepoint, body)
   }
 

@@ -1,4 +1,7 @@
-/// What follows `.import`: a file, a model, and perhaps the file's format, its encoding, and what separates its fields.
+import QuireSQLite
+
+/// What follows `.import`: a file, a model, and perhaps the file's format, its encoding, what separates its fields, and
+/// that a table is to be made for it.
 struct ImportRequest {
   private(set) var file: String
   private(set) var model: String
@@ -8,10 +11,17 @@ struct ImportRequest {
   private(set) var encoding: ImportEncoding?
   /// If it is not the comma of CSV or the tab of TSV.
   var separator: UInt8?
+  /// Whether the table is made first, which must not be there yet.
+  private(set) var createsTable = false
+  /// The column that is the new table's key; nil for none.
+  private(set) var key: String?
 
-  private static let usage = ".import FILE MODEL [--format FORMAT] [--encoding ENCODING] [--separator ';']"
+  private static let usage =
+    ".import FILE MODEL [--format FORMAT] [--encoding ENCODING] [--separator ';'] [--create [--key COLUMN]]"
 
-  init(file: String, model: String) { (self.file, self.model) = (file, model) }
+  init(file: String, model: String, createsTable: Bool = false) {
+    (self.file, self.model, self.createsTable) = (file, model, createsTable)
+  }
 
   init(_ argument: String, isModel: (String) -> Bool) throws(ShellFailure) {
     (file, model) = ShellSession.file(in: argument)
@@ -19,6 +29,9 @@ struct ImportRequest {
     try takeOptions(&rest)
     model = rest
     if file == "-" { file = "/dev/stdin" }
+    if key != nil, !createsTable {
+      throw ShellFailure("--key goes with --create: it is of the table that is made", .usage)
+    }
     if file.isEmpty || model.isEmpty || file.hasPrefix("--") { throw ShellFailure(Self.usage, .usage) }
     let words = model.split(separator: " ")
     if words.count > 1, !"\"'[`".contains(model.prefix(1)), !isModel(model) {
@@ -51,6 +64,10 @@ struct ImportRequest {
         }
         encoding = try ImportEncoding(named: words[1])
       case "--separator": separator = try Self.separator(words.count == 2 ? words[1] : "")
+      case "--create" where words.count == 1: createsTable = true
+      case "--key":
+        guard words.count == 2 else { throw ShellFailure("--key takes the name of a column", .usage) }
+        key = "\"'[`".contains(words[1].prefix(1)) ? SQLTokens.name(words[1]) : words[1]
       default:
         // Not in a name in quotes.
         if written.split(whereSeparator: { $0 == " " || $0 == "=" }).count > 2 || text.hasSuffix("\"") { return }

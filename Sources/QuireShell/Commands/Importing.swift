@@ -13,21 +13,26 @@ extension ShellSession {
   }
 
   func load(_ request: ImportRequest) throws -> String {
-    let model = try find(request.model) {
-      TableProposal(for: request)?.hint(for: request.model)
-    }
+    var request = request
+    let creation = try request.createsTable ? newTable(for: &request) : nil
+    let existing = try creation == nil ? table(of: request) : nil
     guard let recording = source.recording else { throw refusedWrite }
     try checkPlace(writing: true)
-    if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
     let watch = source.watch
     var records = try ImportRecords(request) { watch.wasStopped }
-    var insertion = Insertion(into: model, source.connection)
-    if let names = records.header { try insertion.prepare(names, at: RecordPlace(path: request.file, line: 1)) }
+    let header = records.header
+    let prepared = try existing.map { try Insertion(into: $0, header, of: request, source.connection) }
     begin(.writing)
     let clock = ContinuousClock()
     let begin = clock.now
     var count = 0
-    func add() throws {
+    func add() throws -> FileModel {
+      if let creation {
+        try recording.alter(table: false) { try source.connection.execute(creation) }
+        try refresh()
+      }
+      var insertion =
+        try prepared ?? Insertion(into: table(of: request), header, of: request, source.connection)
       let keys = try DeferredKeys(source.connection)
       do {
         while let (record, place) = try records.next() {
@@ -37,36 +42,48 @@ extension ShellSession {
           count += 1
           if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
         }
-        try keys.check(model)
+        try keys.check(insertion.model)
       } catch {
         try keys.end()
         throw error
       }
       if !keys.hadViolations { try keys.end() }
+      return insertion.model
     }
-    let isRecorded = options.staysOpen
+    // A change of the schema is not taken back, and its rows with it neither.
+    let isRecorded = options.staysOpen && creation == nil
     let savepoint = "quire_import"
     var tables: [TableChanges]?
     let version = try dataVersion
+    let model: FileModel
     do {
       if isRecorded {
-        tables = try recording.record(savepoint: savepoint, limitInBytes: options.undoableSizeInBytes, add).tables
+        (model, tables) = try recording.record(
+          savepoint: savepoint, limitInBytes: options.undoableSizeInBytes, add)
       } else {
-        try recording.unrecorded(savepoint: savepoint, add)
+        model = try recording.unrecorded(savepoint: savepoint, add)
       }
     } catch  where watch.wasStopped {
       // Whatever was stopped, such as a statement, which SQLite calls an error of its record.
       throw ShellFailure.stoppedImport
     }
     let index = tables?.first { $0.table.isInternal }.map { "it changed the index in \($0.table.name) too" }
+    let unrecorded = creation == nil ? "it added more than is kept in memory" : "it made the table"
     let entry = UndoLog.Entry(
       tables: (tables ?? []).filter { !$0.table.isInternal }, version: version,
-      obstacle: isRecorded && tables == nil ? "it added more than is kept in memory" : index)
-    let hasChanged = tables.map { !$0.isEmpty } ?? (count > 0)
+      obstacle: options.staysOpen && tables == nil ? unrecorded : index)
+    let hasChanged = tables.map { !$0.isEmpty } ?? (count > 0 || creation != nil)
     if hasChanged { undone.add(entry) }
     let rows = "\(count.grouped) \(count == 1 ? "row" : "rows") added to \(model.name)"
     let end = entry.obstacle.map { "cannot be undone: \($0)" } ?? (options.staysOpen ? "undo to take it back" : nil)
     return [rows, (clock.now - begin).spoken, hasChanged ? end : nil].compactMap { $0 }.joined(separator: " · ")
+  }
+
+  /// The model that an import adds to.
+  private func table(of request: ImportRequest) throws(ShellFailure) -> FileModel {
+    let model = try find(request.model) { TableProposal(for: request)?.hint(for: request.model) }
+    if !model.isWritable { throw ShellFailure("\(model.name) is a view, and can only be read", .refused) }
+    return model
   }
 }
 
@@ -76,14 +93,18 @@ extension ShellFailure {
 
 /// Inserts records into a table, by one statement as long as they have the same names.
 private struct Insertion {
-  private let model: FileModel
+  let model: FileModel
   private let connection: Connection
   private var names: [String]?
   /// Those of the names; nil for a computed one, whose value is passed over.
   private var columns: [FileModel.Column?] = []
   private var sql = ""
 
-  init(into model: FileModel, _ connection: Connection) { (self.model, self.connection) = (model, connection) }
+  /// - Parameter header: The names that all records have; nil if each has its own.
+  init(into model: FileModel, _ header: [String]?, of request: ImportRequest, _ connection: Connection) throws {
+    (self.model, self.connection) = (model, connection)
+    if let header { try prepare(header, at: RecordPlace(path: request.file, line: 1)) }
+  }
 
   mutating func insert(_ record: [JSONLine.Member], at place: RecordPlace) throws {
     let names = record.map(\.name)
@@ -111,7 +132,7 @@ private struct Insertion {
     }
   }
 
-  mutating func prepare(_ names: [String], at place: RecordPlace) throws {
+  private mutating func prepare(_ names: [String], at place: RecordPlace) throws {
     columns = []
     for (number, name) in names.enumerated() {
       if name.isEmpty, model.column(named: name) == nil {

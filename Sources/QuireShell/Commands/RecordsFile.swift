@@ -59,37 +59,15 @@ extension ShellSession {
   }
 
   private func fill(_ records: RecordsFile) throws {
+    for sql in ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF"] { try source.connection.execute(sql) }
     let table = try quoted(identifier: records.table)
-    var request = ImportRequest(file: records.path, model: table)
-    var proposal = try proposal(for: request)
-    if let separator = proposal.separator?.asciiValue {
-      request.separator = separator
-      proposal = try self.proposal(for: request)
-    }
-    guard let statement = proposal.statement(for: table) else {
-      throw ShellFailure("\(printable(records.path)) has names that no column can have")
-    }
-    for sql in ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF", statement] {
-      try source.connection.execute(sql)
-    }
-    try refresh()
-    _ = try load(request)
+    _ = try load(ImportRequest(file: records.path, model: table, createsTable: true))
     _ = try setWriting(false)
     let banner = Banner(file: records.path, models, source.facts, isWriting: false, isCopied: true)
     shared.withLock { shared in
       shared.file = records.path
       shared.isCopied = true
       shared.banner = banner.lines
-    }
-  }
-
-  private func proposal(for request: ImportRequest) throws -> TableProposal {
-    let watch = source.watch
-    var count = 0
-    return try TableProposal(forAllOf: request) {
-      if watch.wasStopped { throw ShellFailure.stoppedImport }
-      count += 1
-      if count.isMultiple(of: 1000) { shared.withLock { $0.recordsRead = count } }
     }
   }
 }

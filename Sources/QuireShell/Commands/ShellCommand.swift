@@ -38,7 +38,7 @@ struct ShellCommand: Sendable {
       help: "write the last answer, or a query's, into a file"),
     ShellCommand(
       kind: .load, name: "import", others: ["\\copy"], argument: "FILE MODEL",
-      help: "add rows from CSV, TSV, JSON or JSONL; --format, --encoding windows-1252, --separator ';'"),
+      help: "add rows from CSV, TSV, JSON or JSONL; --create makes the table; --format, --encoding, --separator ';'"),
     ShellCommand(kind: .last, name: "last", others: [], argument: "", help: "the last answer again"),
     ShellCommand(kind: .history, name: "history", others: ["\\s"], argument: "", help: "what was typed before"),
     ShellCommand(
@@ -89,7 +89,7 @@ extension Completer {
       case .wide, .all, .write, .sql, .time: ["on", "off"]
       case .live: ["off"]
       case .schema where word.hasPrefix("-"): ["--diagram", "--svg"]
-      case .load where word.hasPrefix("-"): ["--format", "--encoding", "--separator"]
+      case .load where word.hasPrefix("-"): ["--format", "--encoding", "--separator", "--create", "--key"]
       case .load where argument.split(separator: " ").dropLast(word.isEmpty ? 0 : 1).last == "--encoding":
         ImportEncoding.names
       case .load where argument.split(separator: " ").dropLast(word.isEmpty ? 0 : 1).last == "--format":

@@ -4,7 +4,8 @@ import QuireSQLite
 
 /// The statement that makes a table for a file's records, by its names and its first records, or by all.
 ///
-/// For a database it is shown, and not run: whether `1.50` is a number, and which column is the key, only the reader knows.
+/// For a database it is shown, and run only where that is asked for: whether `1.50` is a number, and which column is the key,
+/// only the reader knows.
 struct TableProposal {
   private static let examinedRecords = 1000
   private static let mostColumns = 100
@@ -13,6 +14,9 @@ struct TableProposal {
   /// What separates the fields, if that is not what the request says.
   private(set) var separator: Character?
   private var kinds: [String: Kind] = [:]
+  /// How many records have a value of that name, and how many there are.
+  private var counts: [String: Int] = [:]
+  private var recordCount = 0
 
   private enum Kind {
     case integer, wideInteger, real, text
@@ -72,9 +76,11 @@ struct TableProposal {
   }
 
   private mutating func take(_ record: [JSONLine.Member]) {
+    recordCount += 1
     for (name, field) in record {
       if kinds[name] == nil, !names.contains(name) { names.append(name) }
       guard let kind = Self.kind(of: field) else { continue }
+      counts[name, default: 0] += 1
       kinds[name] = kinds[name]?.joined(kind) ?? kind
     }
   }
@@ -100,15 +106,40 @@ struct TableProposal {
     if let separator {
       return "--separator \(separator == "\t" ? "tab" : "'\(separator)'") behind the model reads this file"
     }
-    return statement(for: table).map { "this makes a table for it: \($0)" }
+    return statement(for: table).map { "--create behind it makes this table: \($0)" }
   }
 
-  /// - Parameter table: As of ``hint(for:)``.
-  func statement(for table: String) -> String? {
+  /// The column of a key that was asked for, whose name may have other cases.
+  ///
+  /// - Throws: ``ShellFailure`` if there is none, or if a record has no value for it.
+  func key(_ asked: String) throws(ShellFailure) -> String {
+    guard let name = names.first(where: { $0 == asked }) ?? names.first(where: { SQLName($0) == SQLName(asked) }) else {
+      throw ShellFailure(
+        "there is no column \(printable(asked)) to be the key",
+        hint: nearest(to: asked, among: names).map { "did you mean \($0)?" }, .usage)
+    }
+    let missing = recordCount - counts[name, default: 0]
+    if missing > 0 {
+      throw ShellFailure(
+        "\(printable(name)) cannot be the key: \(missing.grouped) of \(recordCount.grouped) records have no value for it"
+      )
+    }
+    return name
+  }
+
+  /// - Parameters:
+  ///   - table: As of ``hint(for:)``.
+  ///   - key: A column's name, as ``key(_:)`` has it.
+  func statement(for table: String, key: String? = nil) -> String? {
     let name = "\"'[`".contains(table.prefix(1)) ? SQLTokens.name(table) : table
     guard let table = try? quoted(identifier: name) else { return nil }
     let columns = names.compactMap { name in
-      (try? quoted(identifier: name)).map { "\($0) \((kinds[name] ?? .text).type)" }
+      (try? quoted(identifier: name)).map { quoted in
+        let type = (kinds[name] ?? .text).type
+        let isKey = name == key
+        // An integer key is the row's own number, which is never NULL.
+        return "\(quoted) \(type)\(isKey ? " PRIMARY KEY" : "")\(isKey && type != "INTEGER" ? " NOT NULL" : "")"
+      }
     }
     if columns.count < names.count { return nil }
     return "CREATE TABLE \(table) (\(columns.joined(separator: ", ")));"

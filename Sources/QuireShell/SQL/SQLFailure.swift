@@ -201,7 +201,7 @@ extension ShellFailure {
       self.init("\(error)", hint: "--write does so, and any program that may write to it", .usage)
     case .notADatabase(let path): self.init("\(error)", hint: OtherFile.hint(inPlaceOfDatabase: path), .usage)
     case .empty(let path):
-      let creating = "migrate apply --create makes one of it"
+      let creating = "--create with --write makes one of it, and so does migrate apply --create"
       self.init(
         "\(path) has no bytes: it is no database yet", hint: OtherFile.hint(inPlaceOfDatabase: path) ?? creating, .usage
       )

@@ -10,6 +10,8 @@ public struct ShellOptions: Sendable {
   public var readsModels = true
   /// Whether writes are run from the start; `.write` switches it.
   public var allowsWriting = false
+  /// Whether a file that is missing or has no bytes becomes a database.
+  package var createsFile = false
   /// Values of `:name` in queries, by bare name.
   public var parameters: [String: SQLValue] = [:]
   /// The format of answers until `.as` names another.

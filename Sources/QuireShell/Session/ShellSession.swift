@@ -63,6 +63,7 @@ public actor ShellSession {
 
   /// - Parameter isOnMainThread: Whether it runs on the main thread, for callers that only wait for it.
   package init(path: String, _ options: ShellOptions, isOnMainThread: Bool = false) throws(ShellFailure) {
+    if options.createsFile { try Source.create(path) }
     let source = try Source(opening: path, options)
     self.source = source
     queue = isOnMainThread ? nil : JobQueue("quire.session")

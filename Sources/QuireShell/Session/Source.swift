@@ -46,6 +46,17 @@ struct Source {
     watch = connection.watched()
   }
 
+  /// Makes a database of a file that is missing or has no bytes.
+  static func create(_ path: String) throws(ShellFailure) {
+    var info = stat()
+    if stat(path, &info) == 0, info.st_size > 0 { return }
+    do {
+      _ = try Connection(path: path, access: .create)
+    } catch {
+      throw ShellFailure(error)
+    }
+  }
+
   /// Where the file is that was opened.
   enum Place { case atItsPath, nowhere, replaced }
 

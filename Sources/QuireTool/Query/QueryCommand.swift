@@ -12,7 +12,7 @@ extension Command {
     var query = Command(
       "query", "ask any SQLite file, or one of records, in SQL or by models, once or live",
       arguments: [
-        Argument("FILE", "the database; it is only read, and never created. Or a CSV, TSV, JSON or JSONL file"),
+        Argument("FILE", "the database, which is only read. Or a CSV, TSV, JSON or JSONL file"),
         Argument("QUERY", "SQL, or a query of models: ‘Book where year > 1960’; - is standard input, @FILE a file"),
       ],
       options: [
@@ -39,6 +39,7 @@ extension Command {
         Option("--quiet", short: "-q", "print no rows: for --exit-code"),
         Option("--sql", "print the SQL a query of models is run as, and run nothing"),
         Option("--write", "allow the text to write; without, nothing is ever changed"),
+        Option("--create", "with --write: create the database if it does not exist"),
         Option("--yes", "with --write: write to all rows of a table without a question"),
         Option("--explain", "run nothing; say how the query would be run, and what would wake it with --live"),
       ],
@@ -117,7 +118,9 @@ struct QueryRun: Sendable {
     } else if invocation.flag("--key") {
       throw invocation.usageError("--key goes with --live")
     }
-    if invocation.flag("--yes"), !invocation.flag("--write") { throw invocation.usageError("--yes goes with --write") }
+    for option in ["--yes", "--create"] where invocation.flag(option) && !invocation.flag("--write") {
+      throw invocation.usageError("\(option) goes with --write")
+    }
     if invocation.flag("--live"), invocation.flag("--write") {
       throw invocation.usageError("--live only reads")
     }

@@ -12,6 +12,7 @@ extension QueryRun {
     options.models = models
     options.readsModels = false
     options.allowsWriting = invocation.flag("--write") || copy != nil
+    options.createsFile = invocation.flag("--create")
     options.answersYes = invocation.flag("--yes")
     options.staysOpen = false
     options.parameters = named

@@ -13,6 +13,7 @@ extension Command {
       arguments: [Argument("FILE", "the database, or a CSV, TSV, JSON or JSONL file, which is only read")],
       options: [
         Option("--write", "let statements write; every write can be undone"),
+        Option("--create", "with --write: create the database if it does not exist"),
         Option("--param", short: "-p", value: "NAME=VALUE", repeats: true, "the value of :NAME in queries"),
         Option(
           "--format", short: "-f", choices: AnswerFormat.allCases.map(\.rawValue),
@@ -43,9 +44,13 @@ extension Command {
     guard let file = invocation.argument("FILE") else { throw invocation.usageError("which file?") }
     var options = ShellOptions()
     options.models = models
+    if invocation.flag("--create"), !invocation.flag("--write") {
+      throw invocation.usageError("--create goes with --write")
+    }
     let records = try RecordsFile.given(file, invocation)
     defer { records?.remove() }
     options.allowsWriting = invocation.flag("--write") || records != nil
+    options.createsFile = invocation.flag("--create")
     options.parameters = try QueryRun.parameters(invocation)
     let isTerminal = isatty(0) != 0
     if isTerminal { options.screenRows = max(5, invocation.terminal.lines - 4) }

@@ -1,0 +1,133 @@
+import Foundation
+import QuireRow
+import QuireSQLite
+import TestSupport
+import Testing
+
+@testable import QuireShell
+
+/// `.import FILE TABLE --create`: the table and its records, or neither.
+@Suite(.fewAtOnce) struct ImportCreatingTests {
+  private let library: Library
+  private let session: ShellSession
+
+  init() throws {
+    library = try Library("CREATE TABLE old (a); CREATE VIEW seen AS SELECT a FROM old;")
+    session = try library.session {
+      $0.allowsWriting = true
+      $0.answersYes = true
+    }
+  }
+
+  private func file(_ text: String, _ name: String = "new.csv") throws -> String {
+    let file = library.folder.appending(path: name)
+    try Data(text.utf8).write(to: file)
+    return file.path
+  }
+
+  private var tables: [[Value]] {
+    get throws { try library.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1") }
+  }
+
+  @Test func `all records decide on the types, and a key is the column that was named`() async throws {
+    let records = (1...1_200).map { "\($0);n\($0);\($0).5" } + ["1201;\"a;b\";x"]
+    let path = try file("ID;name;price\n" + records.joined(separator: "\n"))
+    let said = try await session.replies(".import \(path) \"price list\" --create --key id")
+    guard case .written(let text, _)? = said.first else {
+      Issue.record("\(said)")
+      return
+    }
+    #expect(text.hasPrefix("1 201 rows added to PriceList · "), "\(text)")
+    #expect(text.hasSuffix("cannot be undone: it made the table"))
+    #expect(
+      try library.rows("SELECT sql FROM sqlite_schema WHERE name = 'price list'") == [
+        [#"CREATE TABLE "price list" ("ID" INTEGER PRIMARY KEY, "name" TEXT, "price" TEXT)"#]
+      ])
+    #expect(
+      try library.rows(#"SELECT * FROM "price list" WHERE id IN (1, 1201)"#) == [
+        [1, "n1", "1.5"], [1201, "a;b", "x"],
+      ])
+    #expect(await session.failure("undo") == "cannot undo: it made the table")
+    #expect(await session.failure(".import \(path) \"PRICE List\" --create").contains("already"))
+    _ = try await session.replies("drop table \"price list\";")
+    let objects = try file(#"[{"code": "b", "n": 1}, {"n": 2.5, "code": "a"}]"#, "o.json")
+    _ = try await session.replies(".import \(objects) o --key code --create")
+    #expect(
+      try library.rows("SELECT sql FROM sqlite_schema WHERE name = 'o'") == [
+        [#"CREATE TABLE "o" ("code" TEXT PRIMARY KEY NOT NULL, "n" REAL)"#]
+      ])
+    let answer = try await session.replies("O where n > 2")
+    guard case .answer(let rows)? = answer.first else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(rows.rows == [["a", 2.5]])
+  }
+
+  @Test(arguments: [
+    (
+      "a,b\n1,x\n1,y\n", "t --create --key a",
+      "line 3: T.a is unique, and another row has this value. Nothing was added"
+    ),
+    ("a,b\n1,x\n2\n", "t --create", "line 3: 1 field, and 2 names on the first line. Nothing was added"),
+    ("a,A\n1,x\n", "t --create", "cannot be a table: the name A is there twice"),
+    ("", "t --create", "line 1: the file is empty"),
+    ("a,b\n1,x\n,y\n", "t --create --key a", "a cannot be the key: 1 of 2 records have no value for it"),
+    ("a,b\n1,x\n", "t --create --key c", "there is no column c to be the key"),
+    ("a,b\n1,x\n", "t --key a", "--key goes with --create"),
+    ("a,b\n1,x\n", "t --create --key", "--key takes the name of a column"),
+    ("a,b\n1,x\n", "OLD --create", "there is a table or view OLD already\nwithout --create"),
+    ("a,b\n1,x\n", "seen --create", "there is a table or view seen already"),
+    ("a,b\n1,x\n", "_quire_t --create", "_quire_t is a name that SQLite and Quire keep for their own tables"),
+    ("a,b\n1,x\n", "sqlite_t --create", "sqlite_t is a name that SQLite and Quire keep for their own tables"),
+  ])
+  func `what cannot be made or filled is refused, and no table is there`(
+    text: String, words: String, message: String
+  ) async throws {
+    let path = try file(text)
+    let said = await session.failure(".import \(path) \(words)")
+    #expect(said.contains(message.inFile(path)), "\(said)")
+    #expect(try tables == [["old"]])
+    // The session goes on without it, too.
+    #expect(await session.failure("T").contains("no"))
+    _ = try await session.replies(".import \(try file("a,b\n1,x\n")) t --create --key b")
+    #expect(try library.rows("SELECT * FROM t") == [[1, "x"]])
+  }
+
+  @Test func `in a transaction it goes with it, and a session that only reads makes nothing`() async throws {
+    let path = try file("a,b\n1,x\n")
+    for line in ["begin;", ".import \(path) t --create", "rollback;"] { _ = try await session.replies(line) }
+    #expect(try tables == [["old"]])
+    for line in ["begin;", ".import \(path) t --create"] { _ = try await session.replies(line) }
+    let broken = try file("a\n1\n1\n", "broken.csv")
+    #expect(await session.failure(".import \(broken) u --create --key a").contains("line 3"))
+    _ = try await session.replies("commit;")
+    #expect(try tables == [["old"], ["t"]])
+    #expect(try library.rows("SELECT * FROM t") == [[1, "x"]])
+    let reading = try library.session()
+    #expect(await reading.failure(".import \(path) v --create") == ShellSession.onlyReads)
+    #expect(try tables == [["old"], ["t"]])
+  }
+
+  @Test(arguments: ["", " --key a"])
+  func `in a file that keeps a change log the records are logged, and so is what follows`(key: String) async throws {
+    var configuration = DatabaseConfiguration(.file(library.file.path))
+    configuration.changeLog = .on()
+    try Database(configuration).close()
+    let (path, broken) = (try file("a,b\n1,x\n2,y\n"), try file("a,b\n1,x\n2\n", "broken.csv"))
+    #expect(await session.failure(".import \(broken) t --create\(key)").contains("line 3"))
+    _ = try await session.replies(".import \(path) t --create\(key)")
+    _ = try await session.replies("update t set b = 'z' where a = 2;")
+    let logged = try library.rows("SELECT kind, count(*) FROM _quire_changes GROUP BY 1 ORDER BY 1")
+    #expect(logged == [["insert", 2], ["update", 1]], "\(logged)")
+    #expect(try library.rows("SELECT author FROM _quire_commits") == [["quire"], ["quire"]])
+  }
+
+  @Test func `a pipe cannot be read twice`() async throws {
+    let pipe = library.folder.appending(path: "pipe").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    #expect(await session.failure(".import \(pipe) t --create --format csv").contains("so it must be a file"))
+    #expect(await session.failure(".import \(pipe).csv t --create").contains("No such file"))
+    #expect(try tables == [["old"]])
+  }
+}
