@@ -116,7 +116,7 @@ static void finish_average(sqlite3_context *context) {
 }
 
 const quire_function quire_decimal_totals[] = {
-  {"quire_decimal_sum", 0, step, finish_sum},
-  {"quire_decimal_average", 0, step, finish_average},
-  {0, 0, 0, 0},
+  {"quire_decimal_sum", 1, 0, step, finish_sum},
+  {"quire_decimal_average", 1, 0, step, finish_average},
+  {0, 0, 0, 0, 0},
 };

@@ -98,8 +98,8 @@ static void finish(sqlite3_context *context) {
 }
 
 const quire_function quire_decimals[] = {
-  {"quire_decimal_order", order_key, 0, 0},
-  {"quire_decimal_min", 0, keep_least, finish},
-  {"quire_decimal_max", 0, keep_greatest, finish},
-  {0, 0, 0, 0},
+  {"quire_decimal_order", 1, order_key, 0, 0},
+  {"quire_decimal_min", 1, 0, keep_least, finish},
+  {"quire_decimal_max", 1, 0, keep_greatest, finish},
+  {0, 0, 0, 0, 0},
 };

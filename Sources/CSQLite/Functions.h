@@ -3,9 +3,10 @@
 
 #include "CSQLite.h"
 
-/// A function of SQL with one argument: either `call`, or the two of an aggregate.
+/// A function of SQL: either `call`, or the two of an aggregate.
 typedef struct {
   const char *name;
+  int arguments;
   void (*call)(sqlite3_context *, int, sqlite3_value **);
   void (*step)(sqlite3_context *, int, sqlite3_value **);
   void (*finish)(sqlite3_context *);
@@ -15,5 +16,6 @@ typedef struct {
 extern const quire_function quire_totals[];
 extern const quire_function quire_decimals[];
 extern const quire_function quire_decimal_totals[];
+extern const quire_function quire_statistics[];
 
 #endif

@@ -151,7 +151,7 @@ static void finish_average(sqlite3_context *context) {
 }
 
 const quire_function quire_totals[] = {
-  {"quire_sum", 0, step, finish_sum},
-  {"quire_average", 0, step, finish_average},
-  {0, 0, 0, 0},
+  {"quire_sum", 1, 0, step, finish_sum},
+  {"quire_average", 1, 0, step, finish_average},
+  {0, 0, 0, 0, 0},
 };

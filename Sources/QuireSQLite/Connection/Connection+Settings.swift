@@ -12,6 +12,7 @@ extension Connection {
     if options.isTemporary { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let code = quire_functions_install(handle)
     if code != SQLITE_OK { throw error(code, sql: nil) }
+    try addRegularExpressions()
     // A file that is not a database is detected at the first read, not at open.
     _ = try query("PRAGMA schema_version")
     if access != .readOnly {
@@ -57,7 +58,7 @@ extension Connection {
   /// The journal mode is kept, and foreign keys are off until they are switched on.
   ///
   /// The schema is trusted, because migrations change it: otherwise SQLite 3.40 refuses an index on `json_extract(…)`,
-  /// and writes to a table whose triggers maintain a full-text index. This connection has only SQLite's own functions.
+  /// and writes to a table whose triggers maintain a full-text index. This connection has only SQLite's own functions and ours.
   ///
   /// - Parameter reads: Whether the content is read, which is an error if the file is not a database.
   func configureForMigrations(reads: Bool) throws {
@@ -67,6 +68,7 @@ extension Connection {
     }
     try execute("PRAGMA cell_size_check = ON")
     try addGuardFunction()
+    try addRegularExpressions()
     // SQLite reads the content only at the first statement.
     if reads { try execute("SELECT count(*) FROM sqlite_schema") }
   }

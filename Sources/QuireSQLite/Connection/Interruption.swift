@@ -69,7 +69,8 @@ extension Connection {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private var isInterrupted: Bool {
+  /// Whether the statement that runs is to end.
+  var isInterrupted: Bool {
     if callsToTheEnd == 0 {
       if tasks > 0, Task.isCancelled { return true }
       if let interruption, interruption.hasCome { return true }

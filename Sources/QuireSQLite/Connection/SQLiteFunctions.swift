@@ -3,7 +3,7 @@ internal import CSQLite
 /// The functions that SQL may call, by name in lower case: the same on every connection of the program.
 package enum SQLiteFunctions {
   /// Read at first use: there are hundreds.
-  package static let names = names("SELECT name FROM pragma_function_list")
+  package static let names = names("SELECT name FROM pragma_function_list").union(["regexp"])
 
   /// Whether this SQLite counts, as 3.40 does, its JSON functions among those that a file of unknown origin may not call:
   /// it cannot read any table of a file that has one in a check, an index or a generated column.

@@ -17,6 +17,7 @@ enum OtherShells {
     case "restore": "quire migrate restore puts back a backup that a migration made; any other is a file to be copied"
     case "fullschema": ".schema"
     case "parameter", "bind": ".set NAME VALUE"
+    case "summary", "summarize": "summary QUERY says what each column has"
     case "changes": "each write says how many rows it changed"
     case "bail", "echo", "prompt", "timeout", "binary", "log", "trace", "trim", "limit", "load", "cd", "recover",
       "archive", "sha3sum", "lint", "conninfo", "du", "dn", "df":
@@ -36,9 +37,9 @@ enum OtherShells {
     "sort": "did you mean order by?", "orderby": "did you mean order by?", "descending": "did you mean desc?",
     "ascending": "did you mean asc?", "filter": "did you mean where?", "&": "did you mean and?",
     "|": "did you mean or?", "≥": "did you mean >=?", "≤": "did you mean <=?", "≠": "did you mean !=?",
-    "!": "did you mean not?", "~": "like \"The%\" compares with a pattern",
-    "regexp": "SQLite has no regular expressions here: like \"%x%\", or glob \"*[0-9]*\"",
-    "ilike": "like is without regard to the case of A to Z", "rlike": "like \"The%\" compares with a pattern",
+    "!": "did you mean not?", "~": "regexp \"^The\" compares with a regular expression",
+    "ilike": "like is without regard to the case of A to Z",
+    "rlike": "regexp \"^The\" compares with a regular expression",
     "starts": "like \"The%\" compares with a pattern", "startswith": "like \"The%\" compares with a pattern",
     "ends": "like \"%s\" compares with a pattern", "join": "a path follows a relation: author.name",
   ]

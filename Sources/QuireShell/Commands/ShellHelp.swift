@@ -19,7 +19,7 @@ enum ShellHelp {
     "     Book where count(tags) > 2                  lists: count, any(… where …), none, all, sum, avg, min, max",
     "     Book select title, author.name where …      some values",
     "     Author 2 .books      _3.author              follow a relation; _3 is row 3 of the last answer",
-    "     live QUERY   explain QUERY   count QUERY   sql QUERY",
+    "     live QUERY   explain QUERY   count QUERY   sql QUERY   summary QUERY",
     "SQL  anything SQLite takes, ended by ;",
     "Write (after .write)   Book where id = 12 set price = 9.5    insert Book { title: \"Eden\", author: Author 2 }",
     "     delete Book where …      undo   redo   begin … commit | rollback",

@@ -151,7 +151,7 @@ struct Completer {
   /// What an input may begin with.
   var beginnings: InputCompletions {
     made(
-      modelNames + ["live", "explain", "count", "sql", "undo", "redo", "insert", "delete"].map { ($0, "") }
+      modelNames + ["live", "explain", "count", "summary", "sql", "undo", "redo", "insert", "delete"].map { ($0, "") }
         + ["SELECT", "WITH", "PRAGMA", "UPDATE", "CREATE", "EXPLAIN QUERY PLAN"].map { ($0, "SQL") })
   }
 
@@ -286,7 +286,7 @@ struct Completer {
 
   private var clauses: [(String, String)] {
     [
-      "where", "select", "order by", "limit", "and", "or", "like", "in", "between", "is null", "is not null",
+      "where", "select", "order by", "limit", "and", "or", "like", "regexp", "in", "between", "is null", "is not null",
       "contains",
       "offset", "group by", "desc", "set",
     ].map { ($0, "") }

@@ -19,6 +19,7 @@ enum ModelCompleteness {
     if [",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "||", "->", "->>"].contains(where: last.isSign) {
       return false
     }
-    return !["where", "and", "or", "not", "select", "by", "set", "like", "in", "between"].contains(where: last.isWord)
+    return !["where", "and", "or", "not", "select", "by", "set", "like", "regexp", "in", "between"].contains(
+      where: last.isWord)
   }
 }

@@ -75,7 +75,7 @@ extension Parser {
         if !take(word: "and") { throw unexpected("between needs and: between 1950 and 1960") }
         let high = try relation()
         left = try made(.between(left, low, high, isNegated: isNegated), start..<high.range.upperBound)
-      } else if let word = ["like", "glob", "contains", "match"].first(where: { current.isWord($0) }) {
+      } else if let word = ["like", "glob", "contains", "regexp", "match"].first(where: { current.isWord($0) }) {
         advance()
         let pattern = try relation()
         left = try made(.match(word, left, pattern, isNegated: isNegated), start..<pattern.range.upperBound)
@@ -100,7 +100,7 @@ extension Parser {
   static let comparisons = [
     "=": "=", "==": "=", "!=": "<>", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
   ]
-  private static let negatable = ["in", "between", "like", "glob", "contains"]
+  private static let negatable = ["in", "between", "like", "glob", "contains", "regexp"]
 
   private mutating func oneOf() throws(ShellFailure) -> [Syntax] {
     try require(sign: "(", "behind in: in (\"pol\", \"eng\")")

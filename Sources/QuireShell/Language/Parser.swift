@@ -146,7 +146,7 @@ struct Parser {
 
   static let clauses = [
     "where", "select", "order by", "limit", "offset", "set", "group by", "having", "and", "or", "not", "like", "in",
-    "between", "is", "contains", "glob", "match", "distinct", "as", "asc", "desc",
+    "between", "is", "contains", "glob", "regexp", "match", "distinct", "as", "asc", "desc",
   ]
 }
 

@@ -228,8 +228,7 @@ struct SelectionTranslation {
   /// The highest number of terms side by side in a query for changed rows.
   private static let mostTerms = 250
 
-  /// Aggregate functions, and functions whose result varies.
-  private static let aggregates: Set = ["count", "sum", "avg", "total", "group_concat"]
+  /// Functions whose result varies.
   private static let changing: Set = [
     "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date", "current_time",
     "current_timestamp",
@@ -239,8 +238,9 @@ struct SelectionTranslation {
   private mutating func function(_ name: String, _ arguments: [Resolved], _ isDistinct: Bool, _ scope: Int) throws
     -> RowExpression
   {
-    let isOfRows = Self.aggregates.contains(name) || (["min", "max"].contains(name) && arguments.count < 2)
-    if isOfRows || isDistinct { throw NotFollowed("\(name) is of all rows together") }
+    if ListWords.contains(name, arguments: arguments.count) || isDistinct {
+      throw NotFollowed("\(name) is of all rows together")
+    }
     let isNow = arguments.contains { $0.literal?.string?.lowercased() == "now" } || arguments.isEmpty
     if Self.changing.contains(name) || (Self.times.contains(name) && isNow) {
       throw NotFollowed("\(name) is another at other times")

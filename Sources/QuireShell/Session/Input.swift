@@ -17,7 +17,7 @@ enum Input: Hashable, Sendable {
   /// A word before a query, and where the query begins.
   case verb(Verb, start: Int)
 
-  enum Verb: String, Hashable, Sendable { case live, sql, explain, count }
+  enum Verb: String, Hashable, Sendable { case live, sql, explain, count, summary }
 }
 
 /// Words that begin a statement of SQL.
@@ -113,6 +113,10 @@ struct InputReader {
       case "sql" where next.kind != .end: return .verb(.sql, start: next.range.lowerBound)
       case "count" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
         return .verb(.count, start: next.range.lowerBound)
+      case "summary"
+      where ["select", "with", "values"].contains(where: next.isWord)
+        || isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
+        return .verb(.summary, start: next.range.lowerBound)
       default: break
       }
       if statementWords.contains(word.lowercased()) { return .sql }
@@ -136,6 +140,7 @@ struct InputReader {
 
   private static let continuing: Set<String> = [
     "where", "and", "or", "having", "limit", "offset", "set", "like", "in", "between", "is", "contains", "glob",
+    "regexp",
   ]
 
   private func isModelWord(_ token: Token, before next: Token) -> Bool {

@@ -2,7 +2,7 @@ import QuireMigration
 import QuireRow
 import QuireSQLite
 
-// live Q   sql Q   explain Q   count Q
+// live Q   sql Q   explain Q   count Q   summary Q
 
 extension ShellSession {
   func verb(_ verb: Input.Verb, _ text: String, from start: Int, _ run: Run) async throws {
@@ -14,6 +14,7 @@ extension ShellSession {
     case .sql where !isModel: try await sql(text, from: start, run)
     case .sql: try await run.each(.lines([try selected(text, from: start).sql.readable + ";"]))
     case .explain: try await explain(text, from: start, run)
+    case .summary: try await summary(text, from: start, isModel: isModel, run)
     case .count:
       let found = try selected(text, from: start)
       let sql = try ModelSQL.count(found.query)

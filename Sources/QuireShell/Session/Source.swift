@@ -34,7 +34,7 @@ struct Source {
         var settings = ConnectionOptions()
         settings.busyTimeout = options.busyTimeout
         settings.leavesNothing = true
-        settings.trustsSchema = true  // as in the sqlite3 program: all functions are SQLite's own
+        settings.trustsSchema = true  // as in the sqlite3 program: all functions are SQLite's own and ours
         connection = try Connection(path: path, access: .readOnly, options: settings)
         recording = nil
       }
