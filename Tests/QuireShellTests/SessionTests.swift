@@ -44,6 +44,32 @@ import Testing
         == "no such column: titel\n   2 │ select titel from book\n     │        ^^^^^ did you mean title?")
   }
 
+  @Test func `a file is run as if it were typed, and an error is about its line`() async throws {
+    let session = try library.writing()
+    func read(_ text: String, _ name: String = "a script.sql") throws -> String {
+      try Data(text.utf8).write(to: library.folder.appending(path: name))
+      return ".read \"\(library.folder.appending(path: name).path)\""
+    }
+    let replies = try await session.replies(
+      read("insert into tag values (7, 'a\r\nb');\r\nselect name -- of it\r\nfrom tag where id = 7;\r\n"))
+    guard replies.count == 2, case .answer(let answer) = replies[1] else {
+      Issue.record("\(replies)")
+      return
+    }
+    #expect(answer.rows == [["a\nb"]])
+    _ = try await session.replies("undo")
+    #expect(try await session.answer(read("Tag where id < 3\nselect name\n")).rows == [["novel"], ["space"]])
+    let failure = await session.failure(try read("insert into tag values (8, 'x');\nselect nam from tag;\nselect 1;"))
+    #expect(
+      failure.hasSuffix(
+        "a script.sql: no such column: nam\n   2 │ select nam from tag;\n     │        ^^^ did you mean name?"))
+    #expect(try library.rows("SELECT name FROM tag WHERE id > 6") == [["x"]])
+    #expect(await session.failure(try read(".read x")).contains("begins with a command"))
+    #expect(await session.failure(".read").hasPrefix(".read FILE"))
+    try Data([0x73, 0xFF]).write(to: library.folder.appending(path: "broken"))
+    #expect(await session.failure(".read \(library.folder.path)/broken").contains("is not UTF-8 from "))
+  }
+
   @Test func `commands tell what the file has, by either spelling`() async throws {
     #expect(try await session.said(".tables") == session.said("\\dt"))
     #expect(try await session.said(".tables b%").split(separator: "\n").count == 2)

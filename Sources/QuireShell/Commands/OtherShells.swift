@@ -1,9 +1,9 @@
 /// Hints for users of other shells, if something is done differently here.
 enum OtherShells {
   /// For an unknown command, such as `.read` or `\e`.
-  static func hint(forCommand name: String, _ sign: Character) -> String? {
+  static func hint(forCommand name: String) -> String? {
     switch name {
-    case "read", "i", "ir": "quire query FILE @\(sign == "." ? "script" : "file").sql runs a file"
+    case "ir": ".read FILE runs a file"
     case "dump": ".save FILE.sql QUERY writes rows as statements; .schema says how the tables were made"
     case "headers", "header": "quire query --no-header leaves the names out"
     case "separator": ".as csv and .as tsv have one each; .import FILE MODEL --separator ';' reads another"

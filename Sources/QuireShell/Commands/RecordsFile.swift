@@ -54,7 +54,11 @@ extension ShellSession {
         cancel()
       }
     } catch {
-      throw watch.wasStopped ? ShellFailure("stopped", .stopped) : explained(error)
+      if watch.wasStopped { throw ShellFailure("stopped", .stopped) }
+      var failure = explained(error)
+      // Nobody has asked to add something.
+      failure.message = failure.message.replacing(". Nothing was added", with: "")
+      throw failure
     }
   }
 

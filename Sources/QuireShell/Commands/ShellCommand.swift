@@ -9,7 +9,8 @@ struct ShellCommand: Sendable {
   let help: String
 
   enum Kind: Hashable, Sendable {
-    case help, models, schema, relations, tables, indexes, params, set, format, wide, all, save, load, last, history
+    case help, models, schema, relations, tables, indexes, params, set, format, wide, all, save, load, read, last,
+      history
     case live, write, sql, time, open, quit
   }
 
@@ -39,6 +40,8 @@ struct ShellCommand: Sendable {
     ShellCommand(
       kind: .load, name: "import", others: ["\\copy"], argument: "FILE MODEL",
       help: "add rows from CSV, TSV, JSON or JSONL; --create makes the table; --format, --encoding, --separator ';'"),
+    ShellCommand(
+      kind: .read, name: "read", others: ["\\i"], argument: "FILE", help: "run a file of statements, or of a query"),
     ShellCommand(kind: .last, name: "last", others: [], argument: "", help: "the last answer again"),
     ShellCommand(kind: .history, name: "history", others: ["\\s"], argument: "", help: "what was typed before"),
     ShellCommand(

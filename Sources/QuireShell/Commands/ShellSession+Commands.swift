@@ -14,7 +14,7 @@ extension ShellSession {
       let near = nearest(to: "\(sign)\(name)", among: ShellCommand.spellings)
       throw ShellFailure(
         "unknown command \(sign)\(name)", at: 0..<name.utf8.count + 1,
-        hint: OtherShells.hint(forCommand: name, sign) ?? near.map { "did you mean \($0)?" } ?? ".help lists them",
+        hint: OtherShells.hint(forCommand: name) ?? near.map { "did you mean \($0)?" } ?? ".help lists them",
         .usage)
     }
     switch command.kind {
@@ -39,6 +39,7 @@ extension ShellSession {
     case .time: try await toggle(\.showsTime, argument, "times", run)
     case .save: try await save(argument, run)
     case .load: try await run.each(.written(try load(argument)))
+    case .read: try await read(argument, run)
     case .last: try await last(run)
     case .history: try await run.each(.listHistory)
     case .live: try await live(argument, sign, run)

@@ -205,7 +205,7 @@ public actor ShellSession {
     let each: @Sendable (Reply) async throws -> Void
   }
 
-  private func answer(_ text: String, _ run: Run) async throws {
+  func answer(_ text: String, _ run: Run) async throws {
     if InputReader.isSurelySQL(text) { return try await sql(text, run) }
     try refresh()
     let reader = InputReader(models: models)

@@ -168,31 +168,16 @@ struct QueryRun: Sendable {
   }
 
   private static func text(_ argument: String) throws -> String {
-    if argument == "-" {
-      do {
-        return try text(of: try FileHandle.standardInput.readToEnd() ?? Data(), "standard input")
-      } catch let failure as CommandFailure {
-        throw failure
-      } catch {
-        throw CommandFailure("standard input cannot be read", .usage)
+    if argument != "-", !argument.hasPrefix("@") { return argument }
+    do throws(ShellFailure) {
+      if argument != "-" { return try ScriptFile.text(at: String(argument.dropFirst())) }
+      guard let data = try? FileHandle.standardInput.readToEnd() ?? Data() else {
+        throw ShellFailure("standard input cannot be read", .usage)
       }
+      return try ScriptFile.text(of: data, named: "standard input")
+    } catch {
+      throw CommandFailure(error, in: "")
     }
-    guard argument.hasPrefix("@") else { return argument }
-    let path = String(argument.dropFirst())
-    guard let data = InputFile.contents(of: path) else {
-      let reason = access(path, R_OK) == 0 ? "" : ": \(FileObstacle.reason(errno))"
-      throw CommandFailure("\(printable(path)) cannot be read\(reason)", .usage)
-    }
-    return try text(of: data, printable(path))
-  }
-
-  private static func text(of data: Data, _ name: String) throws(CommandFailure) -> String {
-    if let invalid = InvalidUTF8(data) {
-      throw CommandFailure(
-        "line \(invalid.line) of \(name) is not UTF-8 from \(invalid.place). Nothing was run", .usage)
-    }
-    // Lines end as they do in statements of the shell, and for the sqlite3 program: in a text over two lines, too.
-    return String(decoding: data, as: UTF8.self).replacing("\r\n", with: "\n")
   }
 
   /// `NAME=VALUE` words; a sign before the name is left out.
