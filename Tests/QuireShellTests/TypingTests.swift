@@ -150,6 +150,23 @@ import Testing
     #expect(session.completions("Book where title = \"na", at: 22).candidates.isEmpty)
   }
 
+  @Test(arguments: [
+    ("select * from book b join author on ", "", ["author.id = b.author_id", "author.id = b.translator_id"]),
+    ("select * from author a join Book as B on ", " where 1", ["B.author_id = a.id", "B.translator_id = a.id"]),
+    ("select * from author a join book b on b.id > 0 join profile on ", "", ["profile.author_id = a.id"]),
+    ("select * from copy c join shelf s on ", "", ["s.room = c.room AND s.number = c.number"]),
+    ("select * from category c left join category p on ", "", ["p.parent_id = c.id", "p.id = c.parent_id"]),
+    ("select * from book b join author a on a", "", ["a.id = b.author_id", "a.id = b.translator_id"]),
+    ("select * from tag join author on ", "", []),
+  ])
+  func `behind on the conditions are offered by which the tables are related`(
+    before: String, after: String, conditions: [String]
+  ) throws {
+    let found = try Library().session().completions(before + after, at: before.utf8.count).candidates.map(\.text)
+    #expect(found.filter { $0.contains(" = ") }.sorted() == conditions.sorted())
+    #expect(found.prefix(conditions.count).allSatisfy { $0.contains(" = ") })
+  }
+
   @Test func `inside a text nothing is completed, and in the middle of a word the whole word`() {
     for text in ["Book where author.name = \"L", "select * from book where title = '", "Book /* ti"] {
       #expect(session.completions(text, at: text.utf8.count).candidates.isEmpty, "\(text)")

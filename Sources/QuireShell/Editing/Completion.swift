@@ -167,9 +167,26 @@ struct Completer {
       return made(tables)
     }
     if isInQuotedName { return made(columns + tables) }
+    let conditions = tokens.last?.isWord("on") == true ? joinConditions : []
     return made(
-      columns + tables + sqlKeywords.sorted().map { ($0, "") }
+      conditions + columns + tables + sqlKeywords.sorted().map { ($0, "") }
         + SQLiteFunctions.names.sorted().map { ($0 + "(", "function") })
+  }
+
+  /// How the last table of the statement is related to those before it: `b.author_id = a.id`.
+  private var joinConditions: [(String, String)] {
+    guard let joined = scope.before.last else { return [] }
+    return scope.before.dropLast().reversed().flatMap { other in
+      joined.model.relations.compactMap { relation -> (String, String)? in
+        guard case .direct(let pairs) = relation.route, models[relation.target].table == other.model.table else {
+          return nil
+        }
+        let condition = pairs.map { pair in
+          "\(joined.name).\(Self.inSQL(pair.own)) = \(other.name).\(Self.inSQL(pair.other))"
+        }
+        return (condition.joined(separator: " AND "), "\(joined.model.name).\(relation.name)")
+      }
+    }
   }
 
   var model: InputCompletions {

@@ -9,6 +9,8 @@ struct SQLScope {
   let tables: [FileModel]
   /// The table before the period that stands before the position, by its own name or by the one that the statement gives it.
   let qualified: FileModel?
+  /// The tables before the position, in the order of the statement, each by the name it has there, as it is typed.
+  let before: [(name: String, model: FileModel)]
 
   init(_ text: String, at place: Int, _ models: FileModels) {
     let source = SQLTokens(text)
@@ -29,6 +31,7 @@ struct SQLScope {
     let byName = Dictionary(models.all.map { ($0.table.lowercased(), $0) }) { first, _ in first }
     var used: [(name: String, model: FileModel)] = []
     var named: [(name: String, model: FileModel)] = []
+    var before: [(name: String, model: FileModel)] = []
     for index in tokens.indices {
       guard let own = name(index), let model = byName[own] else { continue }
       named.append((own, model))
@@ -37,11 +40,15 @@ struct SQLScope {
         isKeyword(index - 1, Self.beforeTables) || isAfterComma && Self.isTableList(before: index, isKeyword, tokens)
       else { continue }
       used.append((own, model))
+      var last = index
       let alias = isKeyword(index + 1, ["as"]) ? index + 2 : index + 1
       if let other = name(alias), tokens[alias].kind == .quotedName || !sqlKeywords.contains(other.uppercased()) {
         used.append((other, model))
+        last = alias
       }
+      if tokens[last].range.upperBound < place { before.append((source.text(of: tokens[last]), model)) }
     }
+    self.before = before
     var known: Set<String> = []
     tables = (used.isEmpty ? named : used).map(\.model).filter { known.insert($0.table).inserted }
 
