@@ -31,6 +31,14 @@ import Testing
     #expect(Dictionary(uniqueKeysWithValues: zip(names, values)) == ["zone": "'a'", "number": "1"])
   }
 
+  @Test func `of an index on an expression it names the properties that this reads`() throws {
+    try store.execute("CREATE UNIQUE INDEX account_key ON account (lower(email), number + 1)")
+    context.insert(Account("ADA@example.org", zone: "z", number: 1))
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .notUnique("Account", let names, let values)? = error else { throw error! }
+    #expect(Dictionary(uniqueKeysWithValues: zip(names, values)) == ["email": "'ADA@example.org'", "number": "1"])
+  }
+
   @Test func `two new objects with the same value clash too`() throws {
     context.insert(Account("new@example.org", zone: "b", number: 1))
     context.insert(Account("new@example.org", zone: "c", number: 1))

@@ -15,7 +15,8 @@ public enum ModelError: Error, Sendable {
   /// ``PersistentModel/set(_:to:)`` on an object that is deleted.
   case deletedObject(model: String, property: String)
   /// Two rows of a model would share a value that must be unique; nothing was saved. The values are those of the object
-  /// whose row was refused; empty if the row belonged to no object.
+  /// whose row was refused; empty if the row belonged to no object. Of a unique index on an expression, such as
+  /// `lower(email)`, they are the properties that it reads.
   case notUnique(model: String, properties: [String], values: [String])
   /// A trigger of the file has discarded a change of the save, or has deleted or moved the row of a new object; nothing
   /// was saved.

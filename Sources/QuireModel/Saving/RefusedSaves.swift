@@ -18,13 +18,27 @@ extension Saver {
     if error.message.hasPrefix("FOREIGN KEY") {
       return ModelError.relationshipRefused(refusedKey(store))
     }
-    guard let (table, names) = error.uniqueColumns, let entity = store.entity(ofTable: table) else { return error }
+    guard let (table, names) = error.uniqueColumns ?? columns(ofIndexIn: error, store),
+      let entity = store.entity(ofTable: table)
+    else { return error }
     // In the order of the properties, which is that of the values bound below.
     let indexes = names.compactMap { name in entity.properties.firstIndex { $0.column == name } }.sorted()
     guard indexes.count == names.count else { return error }
     return ModelError.notUnique(
       model: entity.name, properties: indexes.map { entity.properties[$0].name },
       values: model.flatMap { values(of: $0, entity, indexes, store) } ?? [])
+  }
+
+  /// The table of an index on expressions, and the columns that these read.
+  private func columns(ofIndexIn error: SQLiteError, _ store: Store) -> (table: String, columns: [String])? {
+    guard let name = error.uniqueIndex,
+      let index = try? store.database.read({ try SchemaReader($0).objects(.index, named: name).first }),
+      let sql = index.sql, let entity = store.entity(ofTable: index.table)
+    else { return nil }
+    let tokens = SQLTokens(sql)
+    let names = Set(tokens.filter { [.word, .quotedName].contains($0.kind) }.map { SQLName(tokens.name(of: $0)) })
+    let columns = entity.properties.compactMap(\.column).filter { names.contains(SQLName($0)) }
+    return columns.isEmpty ? nil : (index.table, columns)
   }
 
   static let tooDeep = """

@@ -41,6 +41,11 @@ extension SQLiteError {
     guard let table = places.first?.first, places.allSatisfy({ $0.count == 2 }) else { return nil }
     return (String(table), places.map { String($0[1]) })
   }
+  /// The index on expressions whose values are not unique, of "UNIQUE constraint failed: index 'book_title'".
+  package var uniqueIndex: String? {
+    guard isUnique, message.hasSuffix("'"), let start = message.firstRange(of: ": index '") else { return nil }
+    return String(message[start.upperBound...].dropLast())
+  }
   /// Of a value that a column of a STRICT table does not take: its form, and the column with its own.
   package var refusedColumn: (table: String, column: String, form: String, value: String)? {
     // cannot store TEXT value in INTEGER column book.year
