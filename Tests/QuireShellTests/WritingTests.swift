@@ -222,6 +222,17 @@ import Testing
     #expect(try library.everything() == before)
   }
 
+  @Test func `a unique index on an expression is named`() async throws {
+    let session = try library.writing()
+    _ = try await session.replies("create unique index tag_key on tag (lower(name));")
+    let message = "another row of Tag has the same values in the unique index tag_key"
+    #expect(await session.failure("insert Tag { name: 'Novel' }").hasPrefix(message))
+    #expect(await session.failure("Tag 2 set name = 'NOVEL'").contains(".schema tag_key shows it"))
+    let path = library.folder.appending(path: "t.csv").path
+    try Data("name\nNOVEL\n".utf8).write(to: URL(filePath: path))
+    #expect(await session.failure(".import \(path) Tag").contains("line 2: \(message)".inFile(path)))
+  }
+
   private static func expect(_ said: [String], place: String, hint: String, in text: String) throws {
     if place.isEmpty { return #expect(said.count == 1) }
     let start = try #require(text.ranges(of: place).last?.lowerBound)

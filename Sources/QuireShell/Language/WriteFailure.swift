@@ -32,6 +32,11 @@ struct WriteFailure {
   /// Nil if a value of this model is not what is refused: a trigger may write to other tables.
   func explained(_ error: SQLiteError) -> ShellFailure? {
     if error.isNotNull { return column(behind: "failed: ", in: error.message).map(missing) }
+    if let index = error.uniqueIndex {
+      return ShellFailure(
+        "another row of \(model.name) has the same values in the unique index \(printable(index))", at: end,
+        hint: ".schema \(printable(index)) shows it")
+    }
     if error.isUnique { return notUnique(error.message) }
     if error.isCheck { return broken(error.message) }
     if let column = column(behind: " column ", in: error.message) { return wrongType(error.message, column) }
