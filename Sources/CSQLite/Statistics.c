@@ -78,8 +78,10 @@ static void finish_sample(sqlite3_context *context) {
   double place = sample->share * (double)(sample->count - 1);
   size_t below = (size_t)place;
   double low = sample->values[below], high = below + 1 < sample->count ? sample->values[below + 1] : low;
-  double part = place - (double)below;
-  sqlite3_result_double(context, low == high || part == 0 ? low : low * (1 - part) + high * part);
+  double part = place - (double)below, distance = high - low;
+  // The distance of two huge numbers may be beyond all numbers.
+  double result = isinf(distance) ? low * (1 - part) + high * part : low + distance * part;
+  sqlite3_result_double(context, low == high || part == 0 ? low : result);
   sqlite3_free(sample->values);
   sample->values = 0;
 }

@@ -70,7 +70,7 @@ import Testing
       "line 3: T.a is unique, and another row has this value. Nothing was added"
     ),
     ("a,b\n1,x\n2\n", "t --create", "line 3: 1 field, and 2 names on the first line. Nothing was added"),
-    ("a,A\n1,x\n", "t --create", "cannot be a table: the name A is there twice"),
+    ("[{\"a\": 1, \"A\": 2}]", "t --create --format json", "cannot be a table: the name A is there twice"),
     ("", "t --create", "line 1: the file is empty"),
     ("a,b\n1,x\n,y\n", "t --create --key a", "a cannot be the key: 1 of 2 records have no value for it"),
     ("a,b\n1,x\n", "t --create --key c", "there is no column c to be the key"),
@@ -121,6 +121,16 @@ import Testing
     let logged = try library.rows("SELECT kind, count(*) FROM _quire_changes GROUP BY 1 ORDER BY 1")
     #expect(logged == [["insert", 2], ["update", 1]], "\(logged)")
     #expect(try library.rows("SELECT author FROM _quire_commits") == [["quire"], ["quire"]])
+  }
+
+  @Test func `names that are there twice get a number, and empty ones their place`() async throws {
+    let path = try file(",a,A,a,a_2,,column1\n1,2,3,4,5,6,7\n")
+    _ = try await session.replies(".import \(path) t --create --key a_3")
+    #expect(
+      try library.rows("SELECT name FROM pragma_table_info('t')").map { $0[0] } == [
+        "column2", "a", "A_3", "a_4", "a_2", "column6", "column1",
+      ])
+    #expect(try library.rows("SELECT * FROM t") == [[1, 2, 3, 4, 5, 6, 7]])
   }
 
   @Test func `a pipe cannot be read twice`() async throws {

@@ -37,12 +37,13 @@ struct ImportRecords {
       case .jsonl: .objects(bytes, RecordPlace(path: file, line: 0))
       default:
         try Self.separated(
-          SeparatedReader(bytes, separator ?? UInt8(ascii: format == .tsv ? "\t" : ",")), bytes.encoding)
+          SeparatedReader(bytes, separator ?? UInt8(ascii: format == .tsv ? "\t" : ",")), bytes.encoding,
+          isForNewTable: request.createsTable)
       }
   }
 
   private static func separated(
-    _ reader: SeparatedReader, _ encoding: ImportEncoding
+    _ reader: SeparatedReader, _ encoding: ImportEncoding, isForNewTable: Bool
   ) throws(ShellFailure) -> Form {
     var reader = reader
     guard let names = try reader.next() else {
@@ -53,7 +54,22 @@ struct ImportRecords {
         throw encoding.failure(data, of: "name \(place + 1) of \(names.count)", at: reader.start, canBeKept: false)
       }
     }
-    return .separated(reader, names: names.map(\.text))
+    let texts = names.map(\.text)
+    return .separated(reader, names: isForNewTable ? distinct(texts) : texts)
+  }
+
+  /// Names that a table can have: one that was there before gets a number, as `price_2`, and an empty one its place, as
+  /// `column3`.
+  private static func distinct(_ names: [String]) -> [String] {
+    var taken = Set(names.map { $0.lowercased() })
+    var found: Set<String> = []
+    return names.enumerated().map { place, name in
+      if !name.isEmpty, found.insert(name.lowercased()).inserted { return name }
+      var number = name.isEmpty ? place + 1 : 2
+      func made() -> String { name.isEmpty ? "column\(number)" : "\(name)_\(number)" }
+      while !taken.insert(made().lowercased()).inserted { number += 1 }
+      return made()
+    }
   }
 
   /// The names that all records have, which are on the first line; nil if each record has its own.
