@@ -70,6 +70,18 @@ import Testing
     #expect(await session.failure(".read \(library.folder.path)/broken").contains("is not UTF-8 from "))
   }
 
+  @Test func `on a screen a plan of SQL is told in steps, each below the one it is a part of`() async throws {
+    let sql = "explain query plan select * from book where price > (select avg(price) from book) order by title"
+    let screen = try library.session { $0.screenRows = 20 }
+    #expect(
+      try await screen.said(sql)
+        == "reads all of book\nscalar subquery 1\n  reads all of book\nsorts for ORDER BY")
+    _ = try await screen.replies(".as csv")
+    for session in [screen, session] {
+      #expect(try await session.answer(sql).columns == ["id", "parent", "notused", "detail"])
+    }
+  }
+
   @Test func `commands tell what the file has, by either spelling`() async throws {
     #expect(try await session.said(".tables") == session.said("\\dt"))
     #expect(try await session.said(".tables b%").split(separator: "\n").count == 2)

@@ -48,6 +48,11 @@ extension ShellSession {
         if let said = words.said(staysOpen: options.staysOpen) { try await run.each(.written(said)) }
         return
       }
+      let isOnScreen =
+        run.output.map { $0.format == .table } ?? (options.screenRows != nil && settings.format == .table)
+      if words.isQueryPlan, isOnScreen {
+        return try await run.each(.lines(try Self.planLines(statement)))
+      }
       let reply = try rows(of: statement, sql: words.text, run)
       return try await run.each(reply.reply)
     }

@@ -45,6 +45,9 @@ struct StatementWords {
     .map { words[$0] } ?? first
   }
 
+  /// Whether it asks how SQLite would run a statement, in its steps.
+  var isQueryPlan: Bool { words.starts(with: ["explain", "query", "plan"]) }
+
   /// Whether rows are written, which can be recorded and undone; anything else that writes alters the schema or the
   /// file.
   var writesRows: Bool { ["insert", "update", "delete", "replace"].contains(verb) }

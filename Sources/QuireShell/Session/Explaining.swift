@@ -25,10 +25,24 @@ extension ShellSession {
     try await run.each(.lines(lines))
   }
 
+  /// The lines of `EXPLAIN QUERY PLAN`, for a screen: each step is indented below the one that it is a part of.
+  static func planLines(_ statement: Statement) throws -> [String] {
+    var depths: [Int64: Int] = [:]
+    var lines: [String] = []
+    try statement.forEachRow { row in
+      guard case .integer(let step) = row.value(0), case .integer(let parent) = row.value(1) else { return }
+      let depth = depths[parent].map { $0 + 1 } ?? 0
+      depths[step] = depth
+      lines.append(String(repeating: "  ", count: depth) + spoken(try row.text(3), nil))
+    }
+    return lines
+  }
+
   /// A line of the plan as text. The first table has its own name; others keep the alias of the SQL.
-  private static func spoken(_ detail: String, _ tables: ResolvedTables) -> String {
+  private static func spoken(_ detail: String, _ tables: ResolvedTables?) -> String {
     func named(_ rest: Substring) -> String {
       let name = rest.prefix { $0 != " " }
+      guard let tables else { return String(rest) }
       return name == tables.alias ? tables.table + rest.dropFirst(name.count) : String(rest)
     }
     if detail.hasPrefix("SCAN ") { return "reads all of \(named(detail.dropFirst(5)))" }
