@@ -140,7 +140,12 @@ extension Saver {
     let announced = announceWrite() ? try Announced(inverse, in: requireStore()) : nil
     try write { transaction, store in
       do {
-        try ChangeWriter(inverse, on: transaction.connection).merge()
+        do {
+          try transaction.savepoint { try ChangeWriter(inverse, on: transaction.connection).merge() }
+        } catch let error as SQLiteError where error.isUnique {
+          // The rows may exchange their values.
+          try ChangeWriter(inverse, on: transaction.connection).merge(givingUpValues: true)
+        }
       } catch let obstacle as ChangeWriter.Obstacle {
         throw ModelError.undoRefused(obstacle, store)
       }

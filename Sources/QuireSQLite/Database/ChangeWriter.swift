@@ -5,7 +5,7 @@ package import QuireRow
 ///
 /// To be used in a transaction, which is rolled back if it throws.
 package struct ChangeWriter {
-  private let connection: Connection
+  let connection: Connection
   private let steps: [Step]
 
   /// Why changes cannot be written.
@@ -20,10 +20,12 @@ package struct ChangeWriter {
     case referenced(RowKey, of: ChangedTable, by: String, count: Int64)
   }
 
-  private struct Step {
+  struct Step {
     let form: Form
     let key: RowKey
     let old, new: [Value]?
+    /// What the row holds, until its new values are written, in places of values that it has given up.
+    var spares: [Int: Value] = [:]
   }
 
   /// - Throws: ``Obstacle``.
@@ -62,11 +64,15 @@ package struct ChangeWriter {
   /// With triggers and foreign keys' actions on: what these have done to a row that should become so is passed over. Of a
   /// row that stays, only the values that the change had changed count and are written: others may have been set since.
   /// Rows that come or change are written before others go, with foreign keys checked by the commit.
-  package func merge() throws {
+  ///
+  /// - Parameter givesUpValues: Whether the rows first give up their unique values. SQLite refuses to write rows that
+  ///   exchange such values, or hand them on, one after the other: then repeat it with this.
+  package func merge(givingUpValues givesUpValues: Bool = false) throws {
     // Before the first write, all has to be as the changes found it, also if another has made it what it should become:
     // of two who counted one up, that would lose one.
     for step in steps { try requireAsFound(step) }
     try connection.execute("PRAGMA defer_foreign_keys = ON")
+    let steps = givesUpValues ? try givingUpValues(steps) : steps
     for step in steps {
       guard let new = step.new, let work = try work(of: step) else { continue }
       if case .update(let places) = work { try update(new, at: places, step) } else { try insert(new, [], step) }
@@ -125,7 +131,8 @@ package struct ChangeWriter {
         guard case .integer(let count)? = try connection.query(sql, [.integer(key)]).first else { continue }
         let own = leaving.count { other in
           SQLName(other.form.table.name) == table
-            && other.form.table.index(of: column).map { other.old?[$0] == .integer(key) } ?? false
+            && other.form.table.index(of: column).map { other.spares[$0] == nil && other.old?[$0] == .integer(key) }
+              ?? false
         }
         if count > own {
           throw Obstacle.referenced(step.key, of: step.form.table, by: table.text, count: count - Int64(own))
@@ -137,7 +144,7 @@ package struct ChangeWriter {
   // MARK: A row
 
   /// How a table's rows are found and written.
-  private struct Form {
+  struct Form {
     let table: ChangedTable
     let name: String
     /// `"id" IS ? AND …`
@@ -174,8 +181,10 @@ package struct ChangeWriter {
   private func row(_ step: Step) throws -> [Value]? {
     let form = step.form
     let columns = try form.table.columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
-    return try connection.query("SELECT \(columns) FROM \(form.name) WHERE \(form.condition)", step.key.values).rows
-      .first
+    let rows = try connection.query("SELECT \(columns) FROM \(form.name) WHERE \(form.condition)", step.key.values).rows
+    guard var row = rows.first, let old = step.old else { return rows.first }
+    for (place, spare) in step.spares where row[place] == spare { row[place] = old[place] }
+    return row
   }
 
   private func delete(_ step: Step) throws {
@@ -221,7 +230,7 @@ package struct ChangeWriter {
       (form.hasRowIDKey ? step.key.values : []) + form.places.map { row[$0] } + added)
   }
 
-  private func update(_ row: [Value], at places: [Int], _ step: Step) throws {
+  func update(_ row: [Value], at places: [Int], _ step: Step) throws {
     let table = step.form.table
     let columns = try places.map { "\(try quoted(identifier: table.columns[$0])) = ?" }.joined(separator: ", ")
     try connection.execute(
