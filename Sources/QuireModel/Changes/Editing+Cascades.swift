@@ -15,6 +15,7 @@ extension Editing {
     guard !pending.deleted.isEmpty, let store else { return }
     let seen = PendingChanges.Cascades(deleted: pending.deleted.count, commit: position.number)
     if pending.cascades.isSame(as: seen), core.saver.open == nil { return }
+    takeBackMoved()
     var next = 0
     while next < pending.deleted.count {
       let level = pending.deleted[next...].filter { $0._quireRowState.key >= ModelState.firstKey }
@@ -52,14 +53,30 @@ extension Editing {
       // A child with an unsaved edit follows its edited parent.
       guard let key = model._quireLink(foreignKey).currentKey, let parent = byKey[key] else { continue }
       delete(model, isCascade: true)
-      pending.cascades.children[ObjectIdentifier(parent), default: []].append(model)
+      pending.cascades.children[ObjectIdentifier(parent), default: []]
+        .append(PendingChanges.Cascades.Child(model: model, foreignKey: foreignKey, parent: key))
     }
+  }
+
+  /// Undoes the cascaded deletions of objects that others have moved away since: the file's cascade leaves them, so the
+  /// save must not delete them either.
+  func takeBackMoved() {
+    if pending.cascades.children.isEmpty { return }
+    if pending.cascades.commit == position.number, core.saver.open == nil { return }
+    var moved: [any PersistentModel] = []
+    for (parent, children) in pending.cascades.children {
+      let left = children.filter { !$0.belongsToParent }
+      if left.isEmpty { continue }
+      pending.cascades.children[parent] = children.filter(\.belongsToParent)
+      moved += left.map(\.model)
+    }
+    for model in moved where model.isDeleted { insert(model) }
   }
 
   /// Undoes the cascaded deletions of an object whose deletion is undone.
   func takeBackCascades(of model: any PersistentModel) {
     var waiting = pending.cascades.children.removeValue(forKey: ObjectIdentifier(model)) ?? []
-    while let child = waiting.popLast() {
+    while let child = waiting.popLast()?.model {
       waiting += pending.cascades.children.removeValue(forKey: ObjectIdentifier(child)) ?? []
       if child.isDeleted { insert(child) }
     }
@@ -73,7 +90,17 @@ extension PendingChanges {
     var deleted = 0
     var commit: Int64 = -1
     /// The children deleted with an object. Both are held by the unsaved deletions.
-    var children: [ObjectIdentifier: [any PersistentModel]] = [:]
+    var children: [ObjectIdentifier: [Child]] = [:]
+
+    /// An object deleted with another one, to which it refers.
+    struct Child {
+      let model: any PersistentModel
+      let foreignKey: Int
+      let parent: Int64
+
+      /// Whether it still refers to the object with which it was deleted: others may have moved it.
+      var belongsToParent: Bool { model._quireLink(foreignKey).currentKey == parent }
+    }
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }
   }

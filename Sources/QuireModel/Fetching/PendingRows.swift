@@ -21,12 +21,15 @@ struct PendingRows {
     guard let (model, entity) = row(behind: path.steps, of: model, entity) else { return .null }
     if path.column == entity.keyColumn { return .integer(model._quireRowState.key) }
     guard let index = entity.property(ofColumn: path.column) else { return .null }
-    if let side = entity.properties[index].toOne, let key = model._quireLink(index).currentKey,
-      let known = owner.registered(side.target, key), store.entities[side.target].model(known).isDeleted
-    {
-      return .null
-    }
+    if let side = entity.properties[index].toOne, leadsToDeleted(model._quireLink(index), side) { return .null }
     return value(of: index, in: model)
+  }
+
+  /// Whether the object of a reference is deleted, here or elsewhere.
+  private func leadsToDeleted(_ link: Link, _ side: ToOneSide) -> Bool {
+    guard let key = link.currentKey else { return false }
+    return (link.object ?? owner.registered(side.target, key)).map { store.entities[side.target].model($0).isDeleted }
+      ?? false
   }
 
   /// The value of a property that has a column; of a reference the key, whether its object is there or not.

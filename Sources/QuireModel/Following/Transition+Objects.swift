@@ -178,12 +178,14 @@ extension Following {
   /// This context's unsaved links and unlinks take precedence over commits made elsewhere.
   func keepUnsaved(_ keys: inout [Int64], _ kind: ListPlace.Kind, _ own: Int64, _ store: Store) {
     let property = store.entities[kind.entity].properties[kind.property]
-    guard !pending.joinEdits.isEmpty, case .join(let join, let side)? = property.toMany?.via else { return }
+    guard !pending.joinEdits.isEmpty, let toMany = property.toMany, case .join(let join, let side) = toMany.via
+    else { return }
     var (linked, unlinked): ([Int64], Set<Int64>) = ([], [])
     for (pair, isLinked) in pending.joinEdits.changes where pair.join == join.index {
       let (mine, other) = side == .first ? (pair.first, pair.second) : (pair.second, pair.first)
       if mine != own { continue }
-      if isLinked { linked.append(other) } else { unlinked.insert(other) }
+      let isDeleted = (registered(toMany.target, other) as? any PersistentModel)?.isDeleted == true
+      if !isLinked { unlinked.insert(other) } else if !isDeleted { linked.append(other) }
     }
     keys = ToManyList.keys(keys, adding: linked, removing: unlinked)
   }

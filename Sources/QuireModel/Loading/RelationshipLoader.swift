@@ -142,7 +142,9 @@ package final class RelationshipLoader: ContextPart {
       let committed = loaded?[model._quireRowState.key] ?? []
       let keys = edits.list(committed, of: model)
       // It includes unsaved links: a save replaces their keys, a rollback removes them.
-      if keys != committed { pending.edited(ListPlace(model: model, property: property)) }
+      if keys != committed || edits.hidesLinks(of: model) {
+        pending.edited(ListPlace(model: model, property: property))
+      }
       model._quireSetLink(property, core.editing.link(to: ToManyList(keys: keys)))
     }
   }

@@ -7,6 +7,8 @@ struct UnsavedLinks {
   /// By the object whose list it is.
   private var added: [Int64: [Int64]] = [:]
   private var removed: [Int64: Set<Int64>] = [:]
+  /// Objects in whose lists deleted ones are left out that unsaved edits have linked.
+  private var hiding: Set<Int64> = []
 
   init(of side: ToManySide, _ core: ContextCore) {
     self.side = side
@@ -20,7 +22,13 @@ struct UnsavedLinks {
     case .join(let join, let ownSide):
       for (pair, isLinked) in core.pending.joinEdits.changes where pair.join == join.index {
         let (own, other) = ownSide == .first ? (pair.first, pair.second) : (pair.second, pair.first)
-        if isLinked { added[own, default: []].append(other) } else { removed[own, default: []].insert(other) }
+        if !isLinked {
+          removed[own, default: []].insert(other)
+        } else if (core.registered(side.target, other) as? any PersistentModel)?.isDeleted == true {
+          hiding.insert(own)
+        } else {
+          added[own, default: []].append(other)
+        }
       }
     }
   }
@@ -29,6 +37,9 @@ struct UnsavedLinks {
     guard !child.isDeleted, let parent = child._quireLink(foreignKey).currentKey else { return }
     added[parent, default: []].append(child._quireRowState.key)
   }
+
+  /// Whether the object's list has more once deletions are taken back.
+  func hidesLinks(of model: any PersistentModel) -> Bool { hiding.contains(model._quireRowState.key) }
 
   /// A list as its context shows it: the file's content with unsaved edits.
   func list(_ committed: [Int64], of model: any PersistentModel) -> [Int64] {

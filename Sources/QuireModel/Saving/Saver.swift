@@ -143,6 +143,7 @@ package final class Saver: ContextPart {
   /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
   private func decide(_ store: Store, on connection: Connection) throws {
     try checkObjects()
+    core.editing.takeBackMoved()
     core.editing.renewKeys()  // before anything compares or binds them
     try core.editing.checkConflicts(store, on: connection)
     if onUniqueConflict == .upsert { try mergeClashing(store) }
