@@ -75,6 +75,8 @@ extension Translation {
     _ lhs: L, _ rhs: R, isEqual: Bool, in part: E
   ) throws(UntranslatablePredicate) -> RowExpression {
     let isOptional = L.Output.self is any AnyOptional.Type
+    if rhs is any NilExpression, let isThere = try presence(of: lhs) { return isEqual ? !isThere : isThere }
+    if lhs is any NilExpression, let isThere = try presence(of: rhs) { return isEqual ? !isThere : isThere }
     try requireSameModel(lhs, rhs, in: part)
     if isMissing(lhs) || isMissing(rhs) { return .literal(.null) }
     if let answer = try equalityOfNestedOptionals(lhs, rhs, in: part) { return answer == isEqual ? .true : .false }
@@ -200,6 +202,10 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
   }
   func words(in translation: Translation) -> String { "\(translation.words(inner))!" }
 }
+
+/// `nil` as it is written.
+private protocol NilExpression {}
+extension PredicateExpressions.NilLiteral: NilExpression {}
 
 /// An expression whose value is missing if something in it was unwrapped by force and was nil.
 private protocol UnwrappedExpression {

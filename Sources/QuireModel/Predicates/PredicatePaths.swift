@@ -46,6 +46,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     case .expression(let value): return try property(of: value, in: translation)
     case .toMany(let rows, _):
       if let asked = translation.property(kind, of: rows) { return .expression(asked) }
+      if Root.Output.self is any PersistentModel.Type {
+        throw translation.refusal(
+          self, "of a one-to-one relationship whose column is in the other table only nil is translated",
+          "Compare the relationship with nil, or fetch the other model.")
+      }
       throw translation.toManyRefusal(self)
     case .range: throw translation.refusal(self, "it depends on the row", "Compare with the bounds instead.")
     }

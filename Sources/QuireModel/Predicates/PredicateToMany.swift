@@ -29,4 +29,13 @@ extension Translation {
     default: nil
     }
   }
+
+  /// Whether there is a row of a one-to-one relationship whose column is on the other side, which is asked as a list is;
+  /// nil for anything else.
+  func presence<P: PredicateExpression>(of part: P) throws(UntranslatablePredicate) -> RowExpression? {
+    guard let optional = P.Output.self as? any AnyOptional.Type, optional.wrapped is any PersistentModel.Type,
+      case .toMany(let rows, _) = try term(of: part)
+    else { return nil }
+    return .exists(rows)
+  }
 }
