@@ -188,6 +188,7 @@ package final class Following: ContextPart {
   ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
     if core.saver.undo?.committed(commit.changes) == true { core.saver.bringBack(commit.changes) }
+    let edited = open.saving != nil && commit.hasIndirectEvents ? core.pending.edits : []
     let removed = open.saving.map(saved) ?? []
     // SQL executed by the context itself may follow a commit that it has not merged yet.
     var missed = core.mailbox.take(upTo: commit.number) ?? []
@@ -209,6 +210,7 @@ package final class Following: ContextPart {
       var batch = CommitBatch(of: commits, number: commit.number)
       batch.rowsUnknown = rowsUnknown
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
+      compareSaved(edited, on: commit.connection, into: step)
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch
       step.reads = core.queriesRun.value

@@ -127,6 +127,7 @@ package final class Saver: ContextPart {
     open.isSaving = false
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
     let step = Transition(number: position.number)
+    let edited = open.transaction.indirectEventCount == before.indirect ? [] : pending.edits
     step.removed = core.following.saved(writing)
     let isAlone =
       open.transaction.eventCount == before.events + writing.expectedEvents
@@ -134,6 +135,7 @@ package final class Saver: ContextPart {
     if !isAlone {
       core.following.objects(
         in: CommitBatch(open, since: before.events, number: step.number), on: open.connection, into: step)
+      core.following.compareSaved(edited, on: open.connection, into: step)
     }
     core.following.move = step
     core.following.finishMove()
