@@ -52,19 +52,30 @@ final class Feed: Sendable {
   var listenerCount: Int { listeners.withLock { $0?.count ?? 0 } }
 
   /// Follows the store's commits, until the task is canceled.
-  func follow(_ commits: Commits) async {
+  func follow(_ commits: Commits, onError note: @Sendable (any Error) -> Void) async {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    do {
-      for try await commit in commits {
+    var iterator = commits.makeAsyncIterator()
+    while true {
+      do {
+        guard let commit = try await iterator.next() else { return }
         let event = FeedEvent(commit)
         guard !event.lent.isEmpty || !event.returned.isEmpty, let data = try? encoder.encode(event) else { continue }
         let text = "id: \(event.commit)\ndata: \(String(decoding: data, as: UTF8.self))\n\n"
         for listener in listeners.withLock({ Array(($0 ?? [:]).values) }) { listener.add(text) }
+      } catch let missed as CommitsMissed {
+        note(missed)
+        letGo()
+      } catch {
+        note(error)  // the file is lost
+        return close()
       }
-    } catch {
-      close()  // fell behind or lost the file: clients come again and ask for what they show
     }
+  }
+
+  /// Ends the connections: clients come again, and ask for what they show.
+  private func letGo() {
+    for listener in listeners.withLock({ Array(($0 ?? [:]).values) }) { listener.add(nil) }
   }
 
   func close() {

@@ -1,16 +1,18 @@
 import Foundation
 import Synchronization
 
-/// HTTP/1.1 on a port: a thread for each connection, which waits for the client and for the answer, so that no thread of
-/// Swift's waits for either. Meant to stand behind a proxy that speaks TLS.
+/// HTTP/1.1 on a port: a thread for each connection, so that no thread of Swift's waits for a client or an answer. Meant to
+/// stand behind a proxy that speaks TLS.
 final class Server: Sendable {
   private let routes: Routes
   private let feed: Feed
   private let socket: Int32
   let port: UInt16
   private let patience: Patience
+  private let room: Int
   private let state = Mutex(State())
-  private let isDone = DispatchSemaphore(value: 0)
+  /// Signaled after the state has changed.
+  private let change = NSCondition()
 
   private struct State {
     var connections: Set<Int32> = []
@@ -21,7 +23,7 @@ final class Server: Sendable {
 
   /// How many seconds clients have.
   struct Patience {
-    /// A client may be silent, or not take an answer, for so long.
+    /// A client may be silent, take so long to send a request, or not take an answer, for so long.
     var idle = 60
     /// After so long a feed is told that nothing has happened, which shows whether its client is still there.
     var feedSilence: TimeInterval = 15
@@ -35,10 +37,13 @@ final class Server: Sendable {
   }
 
   /// Listens, on 0.0.0.0 and the port; 0 is any free one.
-  init(port: UInt16, _ routes: Routes, _ feed: Feed, patience: Patience) throws {
+  ///
+  /// - Parameter room: How many clients there may be at once; others wait.
+  init(port: UInt16, _ routes: Routes, _ feed: Feed, patience: Patience, room: Int) throws {
     self.routes = routes
     self.feed = feed
     self.patience = patience
+    self.room = room
     socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw Failure("socket") }
     var yes: Int32 = 1
@@ -57,51 +62,96 @@ final class Server: Sendable {
     self.port = UInt16(bigEndian: address.sin_port)
   }
 
-  func start() { thread { self.accept() } }
+  var clientCount: Int { state.withLock { $0.connections.count } }
+
+  /// All descriptors but 64, which the store and the program need.
+  static var roomForClients: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 900 }
+    return max(1, Int(min(limit.rlim_cur, 100_000)) - 64)
+  }
+
+  func start() throws {
+    if !thread({ self.accept() }) { throw Failure("thread") }
+  }
 
   /// Takes no more requests, ends the feeds, and waits until those under way are answered. A client that does not take
   /// its answer meanwhile is let go.
   func stop() async {
-    let isLast = state.withLock { state in
+    state.withLock { state in
       state.isStopping = true
       // Who waits for a request reads the end; an answer can still be written.
       for connection in state.connections { shutdown(connection, Int32(SHUT_RD)) }
       // Under the lock: once it is closed, its number may be another file's.
       if !state.isClosed { shutdown(socket, Int32(SHUT_RDWR)) }
-      return state.connections.isEmpty
     }
+    signal()
     feed.close()
-    if isLast { isDone.signal() }
+    let end = Date(timeIntervalSinceNow: patience.stopping)
     await withCheckedContinuation { continuation in
-      thread {
-        if self.isDone.wait(timeout: .now() + self.patience.stopping) == .timedOut {
-          self.state.withLock { for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) } }
-          self.isDone.wait()
-        }
+      DispatchQueue.global().async {
+        self.wait(until: end) { $0.connections.isEmpty }
+        self.state.withLock { for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) } }
+        self.wait { $0.connections.isEmpty }
         continuation.resume()
       }
     }
   }
 
-  private func thread(_ body: @escaping @Sendable () -> Void) {
-    let thread = Thread(block: body)
-    thread.stackSize = 512 << 10
-    thread.start()
+  /// Waits for a state.
+  private func wait(until end: Date? = nil, _ isReached: (borrowing State) -> Bool) {
+    change.lock()
+    defer { change.unlock() }
+    while !state.withLock({ isReached($0) }) {
+      guard let end else {
+        change.wait()
+        continue
+      }
+      if !change.wait(until: end) { return }
+    }
+  }
+
+  private func signal() {
+    change.lock()
+    change.broadcast()
+    change.unlock()
+  }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Runs a body on a thread of its own.
+  ///
+  /// - Returns: False if no thread can be made, which Foundation's `Thread` does not say.
+  private func thread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let kept = Unmanaged.passRetained(Body(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, 512 << 10)
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, &attributes,
+      { body in
+        if let body { Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() }
+        return nil
+      }, kept.toOpaque())
+    if result != 0 { kept.release() }
+    return result == 0
   }
 
   private func accept() {
     while true {
+      wait { $0.connections.count < room || $0.isStopping }
       let connection = Foundation.accept(socket, nil, nil)
       if connection < 0 {
         if state.withLock({ $0.isStopping }) { break }
         usleep(10_000)  // too many open files: some close meanwhile
         continue
       }
-      var yes: Int32 = 1
-      setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-      var idle = timeval(tv_sec: patience.idle, tv_usec: 0)
-      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
-      setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
       let isWelcome = state.withLock { state in
         if !state.isStopping { state.connections.insert(connection) }
         return !state.isStopping
@@ -110,15 +160,14 @@ final class Server: Sendable {
         close(connection)
         break
       }
-      thread {
-        self.serve(connection)
-        let isLast = self.state.withLock { state in
-          state.connections.remove(connection)
-          close(connection)
-          return state.isStopping && state.connections.isEmpty
-        }
-        if isLast { self.isDone.signal() }
+      let client = Connection(socket: connection, routes: routes, feed: feed, patience: patience) {
+        self.state.withLock { $0.isStopping }
       }
+      let isServed = thread {
+        client.serve()
+        self.end(connection)
+      }
+      if !isServed { end(connection) }  // it comes again, perhaps when others have gone
     }
     state.withLock { state in
       close(socket)
@@ -126,76 +175,11 @@ final class Server: Sendable {
     }
   }
 
-  /// Answers the requests of one connection, one after the other.
-  private func serve(_ connection: Int32) {
-    var received = Data()
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let (answer, keepsAlive): (Response, Bool)
-      var hasBody = true
-      do {
-        if let request = try Request(takenFrom: &received) {
-          answer = self.answer(to: request)
-          hasBody = request.method != "HEAD"
-          keepsAlive = request.keepsAlive && !state.withLock { $0.isStopping }
-        } else {
-          let count = recv(connection, &buffer, buffer.count, 0)
-          if count <= 0 { return }
-          received.append(contentsOf: buffer[..<count])
-          continue
-        }
-      } catch Refusal.badRequest(let text) {
-        (answer, keepsAlive) = (.error(400, text), false)
-      } catch {
-        (answer, keepsAlive) = (.error(400, "\(error)"), false)
-      }
-      guard send(answer.bytes(keepsAlive: keepsAlive, hasBody: hasBody), to: connection) else { return }
-      if answer.isFeed { return stream(to: connection) }
-      if !keepsAlive { return }
+  private func end(_ connection: Int32) {
+    state.withLock { state in
+      state.connections.remove(connection)
+      close(connection)
     }
-  }
-
-  private func stream(to connection: Int32) {
-    let (number, listener) = feed.listen()
-    defer { feed.leave(number) }
-    guard send(Data(": listening\n\n".utf8), to: connection) else { return }
-    while let events = listener.next(within: patience.feedSilence) {
-      guard send(Data(events.utf8), to: connection) else { return }
-    }
-  }
-
-  private func send(_ data: Data, to connection: Int32) -> Bool {
-    data.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return true }
-      var sent = 0
-      while sent < bytes.count {
-        let count = Foundation.send(connection, start + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
-        if count <= 0 { return false }
-        sent += count
-      }
-      return true
-    }
-  }
-
-  /// Has the connection's thread wait for a task.
-  private func answer(to request: Request) -> Response {
-    let answer = Answer()
-    Task { [routes] in answer.come(await routes.answer(request)) }
-    return answer.wait()
-  }
-
-  private final class Answer: Sendable {
-    private let response = Mutex<Response?>(nil)
-    private let isThere = DispatchSemaphore(value: 0)
-
-    func come(_ response: Response) {
-      self.response.withLock { $0 = response }
-      isThere.signal()
-    }
-
-    func wait() -> Response {
-      isThere.wait()
-      return response.withLock { $0 } ?? .error(500, "")
-    }
+    signal()
   }
 }

@@ -18,9 +18,11 @@ final class Service: Sendable {
   ///   - patience: How long a request may take, waiting included.
   ///   - pause: How long the background job waits between two runs.
   ///   - clients: How long clients may be silent.
+  ///   - room: How many clients there may be at once.
   init(
     file: String, port: UInt16, patience: Duration = .seconds(5), overdueEvery pause: Duration = .seconds(60),
-    clients: Server.Patience = Server.Patience(), log: @escaping @Sendable (String) -> Void
+    clients: Server.Patience = Server.Patience(), room: Int = Server.roomForClients,
+    log: @escaping @Sendable (String) -> Void
   ) throws {
     var migrator = Migrator(database: file, files: try MigrationFolder.read(embeddedMigrations))
     migrator.createsDatabase = true
@@ -30,10 +32,10 @@ final class Service: Sendable {
       for: Author.self, Book.self, Member.self, Loan.self, url: URL(filePath: file))
     let (desk, metrics, feed) = (Desk(store: store, patience: patience), Metrics(log: log), feed)
     observation = store.observeEvents { metrics.note($0) }
-    server = try Server(port: port, Routes(desk: desk, metrics: metrics), feed, patience: clients)
+    server = try Server(port: port, Routes(desk: desk, metrics: metrics), feed, patience: clients, room: room)
     let commits = store.commits
     tasks = [
-      Task { await feed.follow(commits) },
+      Task { await feed.follow(commits) { metrics.note($0) } },
       Task {
         while !Task.isCancelled {
           do { _ = try await desk.markOverdue() } catch is CancellationError { return } catch { metrics.note(error) }
@@ -42,7 +44,7 @@ final class Service: Sendable {
       },
     ]
     (self.store, self.desk, self.metrics) = (store, desk, metrics)
-    server.start()
+    try server.start()
   }
 
   /// Answers what has been asked, then closes the file.

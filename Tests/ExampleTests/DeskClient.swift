@@ -50,6 +50,9 @@ final class DeskClient {
     if Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) != bytes.count { throw Gone() }
   }
 
+  /// No more is sent; answers still come.
+  func finish() { shutdown(socket, Int32(SHUT_WR)) }
+
   /// What comes up to these letters, and they.
   func text(upTo end: String) throws -> String {
     while true {

@@ -39,6 +39,7 @@ func status(of error: any Error) -> Int {
   case is NotFound: return 404
   case is LentAlready: return 409
   case ModelError.refusedValue: return 400
+  case ModelError.closed, DatabaseError.closed: return 503  // the service is stopping
   case let error as any QuireError:
     switch error.cause {
     case .conflict: return 409  // other rows are there now: fetch and decide again
