@@ -23,7 +23,8 @@ public struct ObservationLoop: Error, Hashable, Sendable {
   }
 
   private static let handler = Locked(
-    Handler { FileHandle.standardError.write(Data("quire: \($0)\n".utf8)) })
+    // `write(_:)` would end the program where standard error cannot be written, as on a full disk.
+    Handler { try? FileHandle.standardError.write(contentsOf: Data("quire: \($0)\n".utf8)) })
 
   /// Calls `body` for every loop detected in this process from now on, on the isolation where it is detected. Without a
   /// handler, each loop is printed to standard error.
