@@ -262,6 +262,26 @@ import Testing
         """)
   }
 
+  @Test func `a column's default stays beside models, which do not say any, also in a rebuild`() throws {
+    let old = [
+      "CREATE TABLE book (id INTEGER PRIMARY KEY, price INTEGER NOT NULL DEFAULT -10, at TEXT DEFAULT (1 + 1))"
+    ]
+    let models = "CREATE TABLE \"book\" (\"id\" INTEGER PRIMARY KEY, \"price\" INTEGER NOT NULL, at TEXT"
+    #expect(try change(old, [models + ")"], keeping: .all).differences.isEmpty)
+    #expect(try change(old, [models + ")"], keeping: .all).statements.isEmpty)
+    #expect(try change(old, [models + ")"]).differences.count == 2)
+    let rebuilt = try change(old, [models + ", CHECK (price < 9))"], keeping: .all)
+    #expect(rebuilt.differences.map { "\($0)" } == ["book + CHECK (price < 9)"])
+    let inserted = "INSERT INTO book (id) VALUES (1)"
+    #expect(
+      try rows("SELECT price, at FROM book", after: rebuilt, on: old + [inserted]) == [[.integer(-10), .text("2")]])
+    #expect(rebuilt.sql.contains(#""price" INTEGER NOT NULL DEFAULT -10, at TEXT DEFAULT (1 + 1), CHECK"#))
+    let other = ["CREATE TABLE \"book\" (\"id\" INTEGER PRIMARY KEY, \"price\" TEXT NOT NULL, at TEXT)"]
+    // Of another type it means nothing.
+    let retyped = try change(old, other, keeping: .all)
+    #expect(retyped.sql.contains(#""price" TEXT NOT NULL, at TEXT DEFAULT (1 + 1))"#))
+  }
+
   @Test func `a table of others' goes only when it is named`() throws {
     let old = [
       "CREATE TABLE book (a)", "CREATE TABLE loan (a)", "CREATE INDEX by_a ON loan (a)", "CREATE TABLE other (a)",

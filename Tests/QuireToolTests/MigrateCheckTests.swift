@@ -96,6 +96,11 @@ import Testing
     #expect(differing.status == 8)
     #expect(differing.output.contains("found  M009  the models want what the files do not make: a + c\n"))
     #expect(await check(.embedded(carried), "CREATE TABLE a (b)").status == 0)
+    // A default for the previous version of the program.
+    let rolling = EmbeddedMigration(
+      name: "20260101000001_c.sql",
+      text: "ALTER TABLE a ADD COLUMN c NOT NULL DEFAULT 1;\n-- migrate: undo\nALTER TABLE a DROP COLUMN c;\n")
+    #expect(await check(.embedded(carried + [rolling]), "CREATE TABLE a (b, c NOT NULL)").status == 0)
   }
 
   @Test func `check finds in a database what pending migrations would do to it, and whether it is as it should be`()

@@ -3,7 +3,8 @@ package import QuireSQLite
 
 /// What stays of the objects that a wanted schema does not have.
 package enum KeptNames: Hashable, Sendable {
-  /// Everything: tables, virtual tables, views, triggers, and indexes unless they read a dropped column.
+  /// Everything: tables, virtual tables, views, triggers, indexes unless they read a dropped column, and the defaults of
+  /// columns. Models say nothing about any of these.
   case all
   /// Objects whose name one of these patterns matches, and what belongs to such a table. `*` stands for any characters,
   /// `?` for one. The case of A to Z is ignored.

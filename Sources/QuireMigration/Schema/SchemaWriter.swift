@@ -283,6 +283,9 @@ extension DatabaseSchema {
             && !(gone[object.table] ?? []).contains { object.sql.mentions($0) }
         }
     }
+    if kept == .all {
+      result.tables = tables.map { mine in other[table: mine.name].map(mine.keepingDefaults) ?? mine }
+    }
     result.tables += other.tables.filter {
       self[table: $0.name] == nil && kept.contains($0.name) && !dropped.contains($0.name)
     }

@@ -52,6 +52,16 @@ package struct TableText {
     return "\(SQLFragment(String(decoding: source.bytes[range], as: UTF8.self)))"
   }
 
+  /// The whole text, with a default for columns that have none.
+  func adding(defaults: [SQLName: String]) -> String {
+    var bytes = Array(source.bytes)
+    let places = defaults.compactMap { name, value in columns[name].map { ($0.range.upperBound, value) } }
+    for (place, value) in places.sorted(by: { $0.0 > $1.0 }) {
+      bytes.insert(contentsOf: " DEFAULT \(value)".utf8, at: place)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   // MARK: Columns
 
   private mutating func column() {
