@@ -70,18 +70,27 @@ extension Saver {
         try look(at: (left.edits + left.deleted).filter { !known.contains(ObjectIdentifier($0)) }, store, into: step)
       }
       // What a list shows follows from what unsaved objects refer to: so they hold it while it is computed.
-      let targets = checkpoint.objects.map { ($0.model, $0.copy) } + step.refreshed.map { ($0.model, $0.row) }
-      let shown = targets.map { copy(of: $0.0) }
-      for (model, values) in targets { adopt(values, in: model) }
-      defer { for ((model, _), values) in zip(targets, shown) { adopt(values, in: model) } }
+      var shown: [(model: any PersistentModel, values: any PersistentModel)] = []
+      func hold(_ targets: [(any PersistentModel, any PersistentModel)]) {
+        for (model, values) in targets {
+          shown.append((model, copy(of: model)))
+          adopt(values, in: model)
+        }
+      }
+      hold(checkpoint.objects.map { ($0.model, $0.copy) } + step.refreshed.map { ($0.model, $0.row) })
+      defer { for (model, values) in shown { adopt(values, in: model) } }
       if open.hasWritten(since: start) {
         try readToItsEnd { core.following.compare(store, on: $0, into: step) { _ in true } }
-      } else {
-        for place in core.editing.places(in: left.editedLists) where !keptLists.contains(place.name) {
-          guard let list = place.model._quireLink(place.property).list else { continue }
-          let keys = try core.loader.currentKeys(of: place)
-          if keys != list.keys { step.lists.append(.init(place, was: list.keys, keys: keys)) }
-        }
+        hold(step.refreshed.filter { !known.contains(ObjectIdentifier($0.model)) }.map { ($0.model, $0.row) })
+      }
+      let kinds = listKinds(
+        of: shown.map(\.model) + left.edits + left.deleted + left.inserted.compactMap { $0 }
+          + left.editedLists.map(\.model))
+      step.lists.removeAll { step in
+        entity(of: step.model).map { kinds.contains(.init(entity: $0.index, property: step.property)) } ?? false
+      }
+      step.lists += try readToItsEnd { connection in
+        try kinds.flatMap { try lists(of: $0, without: keptLists, store, on: connection) }
       }
     } catch {
       deferError(error)
@@ -103,6 +112,50 @@ extension Saver {
     core.following.move = step
     core.following.finishMove()
     core.following.changed()
+  }
+
+  /// The kinds of lists that objects of these classes have or are in, as far as any is loaded.
+  private func listKinds(of models: [any PersistentModel]) -> [ListPlace.Kind] {
+    var kinds: Set<ListPlace.Kind> = []
+    for entity in Dictionary(grouping: models, by: { entity(of: $0)?.index ?? -1 }).keys {
+      guard entity >= 0, let properties = store?.entities[entity].properties else { continue }
+      for (index, property) in properties.enumerated() {
+        if property.toMany != nil { kinds.insert(.init(entity: entity, property: index)) }
+        let sides = [
+          property.toOne.map { ($0.target, $0.inverse) }, property.toMany.map { ($0.target, $0.inverse) },
+        ]
+        for case let (target, inverse?)? in sides { kinds.insert(.init(entity: target, property: inverse)) }
+      }
+    }
+    return kinds.intersection(core.loader.loadedLists).sorted { ($0.entity, $0.property) < ($1.entity, $1.property) }
+  }
+
+  /// The loaded lists of a kind that show other objects than what is pending now makes of the file. The block may have loaded
+  /// them, and deleted what belongs to them: so all are looked at, and those that show unsaved edits are noted as such.
+  private func lists(
+    of kind: ListPlace.Kind, without kept: Set<ListPlace.Name>, _ store: Store, on connection: Connection
+  ) throws -> [Transition.ListStep] {
+    let entity = store.entities[kind.entity]
+    guard let side = entity.properties[kind.property].toMany else { return [] }
+    var places: [(place: ListPlace, list: ToManyList)] = []
+    maps[kind.entity].forEach { _, object in
+      guard let model = object as? any PersistentModel, !model._quireRowState.flags.contains(.inserted),
+        let list = model._quireLink(kind.property).list
+      else { return }
+      let place = ListPlace(model: model, property: kind.property)
+      if !kept.contains(place.name) { places.append((place, list)) }
+    }
+    if places.isEmpty { return [] }
+    let keys = places.map { $0.place.model._quireRowState.key }
+    let committed = try core.loader.listKeys(kind.property, of: keys, entity, on: connection, bringingObjects: false)
+    let edits = UnsavedLinks(of: side, core)
+    return zip(places, keys).compactMap { found, key in
+      let (place, list) = found
+      let now = edits.list(committed[key] ?? [], of: place.model)
+      // For the next save, which replaces keys, and for a rollback.
+      if now != committed[key] ?? [] || edits.hidesLinks(of: place.model) { pending.edited(place) }
+      return now == list.keys ? nil : Transition.ListStep(place, was: list.keys, keys: now)
+    }
   }
 
   private func copy(of model: any PersistentModel) -> any PersistentModel {
