@@ -26,9 +26,8 @@ extension ShellSession {
           [.text(names[place])] + found.enumerated().map { $0.offset == 0 ? Self.ordered($0.element) : $0.element })
       }
     }
-    var answer = Answer(
+    let answer = Answer(
       columns: ["column"] + Self.measures.map(\.name), rows: rows, sql: query.readable, elapsed: clock.now - begin)
-    answer.isWhole = true
     kept = Kept(answer: answer, rows: nil)
     guard let output = run.output else { return try await run.each(.answer(answer)) }
     let count = try write(answer, to: output)
