@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  @Test func `where the file refuses the values between, the error is about those that are exchanged`() throws {
+    let cabins = try cabins()
+    (cabins[0].code, cabins[1].code) = (cabins[1].code, cabins[0].code)
+    try context.save()
+    let after = try rows()
+    try store.execute(
+      SQL(
+        verbatim: """
+          CREATE TRIGGER only_letters BEFORE UPDATE OF code ON cabin WHEN new.code NOT GLOB '[A-Z]'
+          BEGIN SELECT RAISE(ABORT, 'only a letter'); END
+          """))
+    let refused = #expect(throws: ModelError.self) { try context.undo() }
+    guard case .notUnique("Cabin", ["code"], _)? = refused else { throw refused! }
+    #expect(try rows() == after)
+  }
+
   @Test func `three rows hand a value that may be nil round`() throws {
     let cabins = try cabins()
     for (cabin, deck) in zip(cabins, 1...3) { cabin.deck = deck }
