@@ -147,7 +147,7 @@ extension Saver {
           do {
             try ChangeWriter(inverse, on: transaction.connection).merge(givingUpValues: true)
           } catch is SQLiteError {
-            throw error  // not what a check says of values that nobody has written
+            throw error  // it names the values that are exchanged; the second one would name placeholders
           }
         }
       } catch let obstacle as ChangeWriter.Obstacle {

@@ -1,4 +1,3 @@
-import Foundation
 import QuireRow
 import QuireSQLite
 
@@ -308,11 +307,6 @@ extension Property {
   /// A value of the column that differs for each row and that no other code writes.
   fileprivate func spareValue(for key: Int64) -> Value {
     let type: ColumnType = if case .value(let type, _, _) = kind { type } else { .integer }
-    return switch type {
-    case .integer: .integer(Int64.min + key)
-    case .real: .real(-1e300 - Double(key) * 1e290)
-    case .text, .any: .text("\u{1}quire \(key)")
-    case .blob: .blob(Data("\u{1}quire \(key)".utf8))
-    }
+    return .spare(type, key)
   }
 }

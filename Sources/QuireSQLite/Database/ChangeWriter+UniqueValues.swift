@@ -1,5 +1,5 @@
 import Foundation
-import QuireRow
+package import QuireRow
 
 extension ChangeWriter {
   /// Gives every row that changes or goes other values, which no row has, in place of its unique ones.
@@ -14,7 +14,8 @@ extension ChangeWriter {
       var step = step
       for columns in uniques[form.table.name] ?? [] {
         for place in columns.places(of: step) {
-          step.spares[place] = columns.nullable.contains(place) ? .null : old[place].spare(number)
+          step.spares[place] =
+            columns.nullable.contains(place) ? .null : old[place].columnType.map { .spare($0, Int64(number)) }
         }
       }
       if step.spares.isEmpty { return step }
@@ -56,14 +57,24 @@ extension ChangeWriter {
 }
 
 extension Value {
-  /// A value of the same kind that no other code writes.
-  fileprivate func spare(_ number: Int) -> Value {
-    switch self {
-    case .null: .null
-    case .integer: .integer(Int64.min + Int64(number))
+  /// A value that differs for each number, and that no other code writes.
+  package static func spare(_ type: ColumnType, _ number: Int64) -> Value {
+    switch type {
+    case .integer: .integer(Int64.min + number)
     case .real: .real(-1e300 - Double(number) * 1e290)
-    case .text, .malformedText: .text("\u{1}quire \(number)")
+    case .text, .any: .text("\u{1}quire \(number)")
     case .blob: .blob(Data("\u{1}quire \(number)".utf8))
+    }
+  }
+
+  /// The kind of column that holds such values; nil for NULL.
+  fileprivate var columnType: ColumnType? {
+    switch self {
+    case .null: nil
+    case .integer: .integer
+    case .real: .real
+    case .text, .malformedText: .text
+    case .blob: .blob
     }
   }
 }
