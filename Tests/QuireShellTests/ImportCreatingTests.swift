@@ -32,13 +32,9 @@ import Testing
   @Test func `all records decide on the types, and a key is the column that was named`() async throws {
     let records = (1...1_200).map { "\($0);n\($0);\($0).5" } + ["1201;\"a;b\";x"]
     let path = try file("ID;name;price\n" + records.joined(separator: "\n"))
-    let said = try await session.replies(".import \(path) \"price list\" --create --key id")
-    guard case .written(let text, _)? = said.first else {
-      Issue.record("\(said)")
-      return
-    }
-    #expect(text.hasPrefix("1 201 rows added to PriceList · "), "\(text)")
-    #expect(text.hasSuffix("cannot be undone: it made the table"))
+    let said = try await session.said(".import \(path) \"price list\" --create --key id")
+    #expect(said.hasPrefix("1 201 rows added to PriceList · "), "\(said)")
+    #expect(said.hasSuffix("cannot be undone: it made the table"))
     #expect(
       try library.rows("SELECT sql FROM sqlite_schema WHERE name = 'price list'") == [
         [#"CREATE TABLE "price list" ("ID" INTEGER PRIMARY KEY, "name" TEXT, "price" TEXT)"#]
@@ -56,12 +52,7 @@ import Testing
       try library.rows("SELECT sql FROM sqlite_schema WHERE name = 'o'") == [
         [#"CREATE TABLE "o" ("code" TEXT PRIMARY KEY NOT NULL, "n" REAL)"#]
       ])
-    let answer = try await session.replies("O where n > 2")
-    guard case .answer(let rows)? = answer.first else {
-      Issue.record("\(answer)")
-      return
-    }
-    #expect(rows.rows == [["a", 2.5]])
+    #expect(try await session.rows("O where n > 2") == [["a", 2.5]])
   }
 
   @Test(arguments: [

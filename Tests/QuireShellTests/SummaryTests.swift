@@ -14,15 +14,8 @@ import Testing
     session = try library.writing()
   }
 
-  private func answer(_ input: String) async throws -> Answer {
-    guard case .answer(let answer)? = try await session.replies(input).first else {
-      throw ShellFailure("no answer to \(input)")
-    }
-    return answer
-  }
-
   @Test func `a model, some of its rows and a query in SQL have a row for each column`() async throws {
-    let all = try await answer("summary Book where year > 1900 select title, price, author.name")
+    let all = try await session.answer("summary Book where year > 1900 select title, price, author.name")
     #expect(all.columns == ["column", "type", "values", "nulls", "distinct", "min", "max", "mean", "median"])
     #expect(
       all.rows == [
@@ -30,31 +23,31 @@ import Testing
         ["price", "real", 3, 1, 3, 9.5, 20.0, .real(41.5 / 3), 12.0],
         ["author.name", "text", 4, 0, 2, "Stanisław Lem", "三島由紀夫", .null, .null],
       ])
-    let model = try await answer("summary Book")
+    let model = try await session.answer("summary Book")
     #expect(model.rows.map { $0[0] } == ["id", "title", "year", "price", "author_id", "translator_id"])
     _ = try await session.replies(".set y 1960")
-    let mixed = try await answer(
+    let mixed = try await session.answer(
       "summary with m(a) as (values (1), ('x'), (2.5), (null)) select a, a as a from m where :y = 1960; -- both")
     #expect(mixed.rows == Array(repeating: ["a", "integer real text", 3, 1, 3, 1, "x", 1.75, 1.75], count: 2))
-    let none = try await answer("summary Book where id < 0 select title")
+    let none = try await session.answer("summary Book where id < 0 select title")
     #expect(none.rows == [["title", .null, 0, 0, 0, .null, .null, .null, .null]])
-    #expect(try await answer(".last").rows == none.rows)
+    #expect(try await session.answer(".last").rows == none.rows)
   }
 
   @Test func `a table has more columns than one pass measures`() async throws {
     let columns = (0..<250).map { "x\($0)" }.joined(separator: ", ")
     let values = (0..<250).map { "\($0)" }.joined(separator: ", ")
     _ = try await session.replies("create table wide (\(columns)); insert into wide values (\(values));")
-    let found = try await answer("summary wide")
+    let found = try await session.answer("summary wide")
     #expect(found.rows.map { $0[5] } == (0..<250).map { .integer($0) })
   }
 
   @Test func `a model of that name is a model, and a column a column`() async throws {
     _ = try await session.replies(
       "create table summary (id integer primary key, summary text); insert into summary (summary) values ('short');")
-    #expect(try await answer("Summary where summary = 'short'").rows == [[1, "short"]])
-    #expect(try await answer("Summary select summary").rows == [["short"]])
-    #expect(try await answer("summary Summary").rows.map { $0[0] } == ["id", "summary"])
+    #expect(try await session.answer("Summary where summary = 'short'").rows == [[1, "short"]])
+    #expect(try await session.answer("Summary select summary").rows == [["short"]])
+    #expect(try await session.answer("summary Summary").rows.map { $0[0] } == ["id", "summary"])
   }
 
   @Test(arguments: [
@@ -69,14 +62,17 @@ import Testing
   }
 
   @Test func `statistics and regular expressions are a part of the language of models`() async throws {
-    let lists = try await answer("Author select name, median(books.price) as m where name regexp '^[JS]' order by id")
+    let lists = try await session.answer(
+      "Author select name, median(books.price) as m where name regexp '^[JS]' order by id")
     #expect(lists.rows == [["Stanisław Lem", 10.75], ["Jane O'Hara", .null]])
-    let groups = try await answer(
+    let groups = try await session.answer(
       "Book select author.name, percentile(price, 100) as p group by author.name order by p")
     #expect(groups.rows.map { $0[1] } == [1.0, 12.0, 20.0])
     #expect(
-      try await answer("Book where title not regexp 'i' select title").rows == [["Eden"], ["金閣寺"], ["Anonymous"]])
-    #expect(try await answer("Book where regexp('^E', title) select title").rows == [["Eden"]])
+      try await session.answer("Book where title not regexp 'i' select title").rows == [
+        ["Eden"], ["金閣寺"], ["Anonymous"],
+      ])
+    #expect(try await session.answer("Book where regexp('^E', title) select title").rows == [["Eden"]])
     #expect(await session.failure("Book where title regexp '['").hasPrefix("regexp: this is no regular expression: ["))
   }
 }

@@ -56,7 +56,7 @@ extension ShellSession {
     } catch {
       if watch.wasStopped { throw ShellFailure("stopped", .stopped) }
       var failure = explained(error)
-      // Nobody has asked to add something.
+      // The user has asked a query, so the message must not speak of adding rows.
       failure.message = failure.message.replacing(". Nothing was added", with: "")
       throw failure
     }

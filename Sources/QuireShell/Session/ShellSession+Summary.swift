@@ -37,22 +37,22 @@ extension ShellSession {
   /// A statement has at most 2 000 columns.
   private static let columnsAtOnce = 100
 
-  /// What is measured, with `c` for the column.
-  private static let measures: [(name: String, sql: String)] = [
-    ("type", "group_concat(DISTINCT CASE WHEN c IS NOT NULL THEN typeof(c) END)"), ("values", "count(c)"),
-    ("nulls", "count(*) - count(c)"), ("distinct", "count(DISTINCT c)"), ("min", "min(c)"), ("max", "max(c)"),
-    ("mean", "avg(CASE WHEN typeof(c) IN ('integer', 'real') THEN c END)"),
-    ("median", "median(CASE WHEN typeof(c) IN ('integer', 'real') THEN c END)"),
+  /// What is measured of a column.
+  private static let measures: [(name: String, sql: @Sendable (String) -> String)] = [
+    ("type", { "group_concat(DISTINCT CASE WHEN \($0) IS NOT NULL THEN typeof(\($0)) END)" }),
+    ("values", { "count(\($0))" }), ("nulls", { "count(*) - count(\($0))" }), ("distinct", { "count(DISTINCT \($0))" }),
+    ("min", { "min(\($0))" }), ("max", { "max(\($0))" }), ("mean", { "avg(\(number($0)))" }),
+    ("median", { "median(\(number($0)))" }),
   ]
+
+  private static func number(_ column: String) -> String {
+    "CASE WHEN typeof(\(column)) IN ('integer', 'real') THEN \(column) END"
+  }
 
   private static func summary(of query: String, _ count: Int, _ places: Range<Int>) -> String {
     let names = (0..<count).map { "c\($0)" }.joined(separator: ", ")
-    let measured = places.flatMap { place in
-      // No other word in them is `c` alone.
-      measures.map { $0.sql.replacing(/\bc\b/, with: "c\(place)") }
-    }
-    return
-      "WITH rows_to_measure (\(names)) AS (\n\(query)\n) SELECT \(measured.joined(separator: ", ")) FROM rows_to_measure"
+    let measured = places.flatMap { place in measures.map { $0.sql("c\(place)") } }.joined(separator: ", ")
+    return "WITH rows_to_measure (\(names)) AS (\n\(query)\n) SELECT \(measured) FROM rows_to_measure"
   }
 
   /// Types come in the order in which the rows have them.
