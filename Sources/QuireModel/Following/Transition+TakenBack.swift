@@ -3,10 +3,27 @@ import QuireSQLite
 
 /// Edits that triggers or foreign keys' actions have changed again in the save that wrote them.
 extension Following {
+  /// Compares saved objects with their rows at the context's commit, if their save has changed none: no commit says so.
+  func followSaved(_ models: [any PersistentModel]) {
+    let step = Transition(number: position.number)
+    do {
+      try readToItsEnd { compareSaved(models, beside: nil, on: $0, into: step) }
+    } catch {
+      return deferError(error)
+    }
+    if step.refreshed.isEmpty, step.lists.isEmpty { return }
+    move = step
+    finishMove()
+  }
+
   /// Compares saved objects with their rows. A row that ends as it began is in no change, but its object has the edit.
   ///
-  /// - Parameter models: The objects that the save has written, before any other change was made to them.
-  func compareSaved(_ models: [any PersistentModel], on connection: Connection, into step: Transition) {
+  /// - Parameters:
+  ///   - models: The objects that the save has written, before any other change was made to them.
+  ///   - batch: What the step has compared already.
+  func compareSaved(
+    _ models: [any PersistentModel], beside batch: CommitBatch?, on connection: Connection, into step: Transition
+  ) {
     guard let store, !models.isEmpty else { return }
     let known = Set(step.refreshed.map { ObjectIdentifier($0.model) })
     let waiting = models.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
@@ -15,7 +32,10 @@ extension Following {
     {
       let entity = store.entities[index]
       do {
-        let rows = try core.loader.staged(entity, keys: models.map(\._quireRowState.key), on: connection)
+        let compared = Set(batch?[entity.table]?.rows.map(\.key) ?? [])
+        let keys = models.map(\._quireRowState.key).filter { !compared.contains(.integer($0)) }
+        if keys.isEmpty { continue }
+        let rows = try core.loader.staged(entity, keys: keys, on: connection)
         for model in models {
           guard let row = rows[model._quireRowState.key] else { continue }
           let properties = model._quireDifference(from: row) & ~model._quireRowState.dirty

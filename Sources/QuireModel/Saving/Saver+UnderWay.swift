@@ -77,22 +77,27 @@ extension Saver {
     } catch {
       deferError(error)
     }
-    if underWay === save { take(save) }
+    if underWay === save { core.following.followSaved(take(save)) }
   }
 
   private var isClosed: Bool { core.isClosed }
 
   /// The context is about to stand at that commit: ends the save that it contains, if any.
-  func take(upTo number: Int64, _ commits: [ChangeSet]) {
-    guard let save = underWay, case .committed(let own?)? = save.outcome, own <= number else { return }
-    take(save)
+  ///
+  /// - Returns: The objects whose edits that save has written.
+  func take(upTo number: Int64, _ commits: [ChangeSet]) -> [any PersistentModel] {
+    guard let save = underWay, case .committed(let own?)? = save.outcome, own <= number else { return [] }
+    let saved = take(save)
     if let changes = commits.first(where: { $0.origin == save.origin }) { undo?.committed(changes) }
+    return saved
   }
 
   /// What has been saved is not pending any longer.
-  private func take(_ save: SaveUnderWay) {
+  ///
+  /// - Returns: The objects whose edits have been written.
+  private func take(_ save: SaveUnderWay) -> [any PersistentModel] {
     underWay = nil
-    guard let store else { return }
+    guard let store else { return [] }
     let copy = save.copy
     let keys = copy.newKeys
     // Before new objects get their keys, by which references to them are compared.
@@ -115,6 +120,7 @@ extension Saver {
     if !deleted.isEmpty { pending.deleted.removeAll { deleted.contains(ObjectIdentifier($0)) } }
     pending.forgetSaved()
     core.fetcher.forgetUnsavedValues()
+    return copy.edits.map(\.original)
   }
 
   /// A new object has its row.
