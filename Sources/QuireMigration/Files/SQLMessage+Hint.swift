@@ -12,7 +12,8 @@ extension SQLMessage {
       return "SQLite makes this table itself: leave the statement out"
     }
     if message == "table sqlite_master may not be modified" {
-      return "the sqlite3 program's .dump writes there for virtual tables: only that program can run it"
+      return "the sqlite3 program's .dump writes there for virtual tables: only that program can run it. "
+        + "What quire's .dump writes runs in both"
     }
     if let sign = message.unicodeScalars.first(where: lookalikes.contains) {
       let code = String(sign.value, radix: 16, uppercase: true)

@@ -78,7 +78,7 @@ package struct SchemaChange: Sendable {
   private static func text(_ statements: [Statement]) -> String {
     statements.map { statement in
       let note = statement.note.map { $0.split(separator: "\n").map { "-- \($0)\n" }.joined() } ?? ""
-      return note + statement.sql + ";\n"
+      return note + SQLTokens.ended(statement.sql) + "\n"
     }.joined()
   }
 }

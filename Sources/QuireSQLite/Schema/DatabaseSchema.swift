@@ -112,7 +112,7 @@ extension DatabaseSchema {
     }
     let objects = [indexes, views, triggers].flatMap { $0.sorted { $0.name < $1.name } }
     return "-- The schema the migrations make. Written by `migrate schema` and `migrate apply`; never run.\n"
-      + (tables.map(\.1) + objects.map(\.sql.text)).map { "\n\($0);\n" }.joined()
+      + (tables.map(\.1) + objects.map(\.sql.text)).map { "\n\(SQLTokens.ended($0))\n" }.joined()
   }
 }
 

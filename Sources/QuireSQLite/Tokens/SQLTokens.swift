@@ -253,6 +253,18 @@ extension SQLTokens {
 
   package var isEmpty: Bool { !contains { $0.isSignificant && !isMark($0, ";") } }
 
+  /// A statement with the semicolon that ends it: behind a comment at its end, which would take it in, on the next line.
+  package static func ended(_ statement: String) -> String {
+    var last: Token?
+    // Only such a text can end with a comment.
+    if statement.contains("--") || statement.contains("/*") { for token in SQLTokens(statement) { last = token } }
+    return switch last?.kind {
+    case .lineComment: statement + "\n;"
+    case .blockComment: statement + (last?.isOpen == true ? "*/;" : ";")
+    default: statement + ";"
+    }
+  }
+
   /// The number of non-empty parts between semicolons; more than there are statements if there is a trigger.
   package static func countStatements(in text: String) -> Int {
     significant(text).split { $0.elementsEqual([59]) }.count

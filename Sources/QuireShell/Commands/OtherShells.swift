@@ -4,7 +4,6 @@ enum OtherShells {
   static func hint(forCommand name: String) -> String? {
     switch name {
     case "ir": ".read FILE runs a file"
-    case "dump": ".save FILE.sql QUERY writes rows as statements; .schema says how the tables were made"
     case "headers", "header": "quire query --no-header leaves the names out"
     case "separator": ".as csv and .as tsv have one each; .import FILE MODEL --separator ';' reads another"
     case "nullvalue", "width", "pset", "f", "t", "H": ".as has the formats"

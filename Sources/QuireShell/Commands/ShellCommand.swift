@@ -9,8 +9,8 @@ struct ShellCommand: Sendable {
   let help: String
 
   enum Kind: Hashable, Sendable {
-    case help, models, schema, relations, tables, indexes, params, set, format, wide, all, save, load, read, last,
-      history
+    case help, models, schema, relations, tables, indexes, params, set, format, wide, all, save, load, dump,
+      read, last, history
     case live, write, sql, time, open, quit
   }
 
@@ -40,6 +40,9 @@ struct ShellCommand: Sendable {
     ShellCommand(
       kind: .load, name: "import", others: ["\\copy"], argument: "FILE MODEL",
       help: "add rows from CSV, TSV, JSON or JSONL; --create makes the table; --format, --encoding, --separator ';'"),
+    ShellCommand(
+      kind: .dump, name: "dump", others: [], argument: "[TABLE …]",
+      help: "the file, or some tables, as statements that make it again; .save FILE .dump"),
     ShellCommand(
       kind: .read, name: "read", others: ["\\i"], argument: "FILE", help: "run a file of statements, or of a query"),
     ShellCommand(kind: .last, name: "last", others: [], argument: "", help: "the last answer again"),
@@ -97,7 +100,7 @@ extension Completer {
         ImportEncoding.names
       case .load where argument.split(separator: " ").dropLast(word.isEmpty ? 0 : 1).last == "--format":
         ImportRecords.formats.map(\.rawValue)
-      case .schema, .relations, .tables, .indexes, .load: models.all.map(\.name)
+      case .schema, .relations, .tables, .indexes, .load, .dump: models.all.map(\.name)
       default: []
       }
     return InputCompletions(

@@ -39,6 +39,7 @@ extension ShellSession {
     case .time: try await toggle(\.showsTime, argument, "times", run)
     case .save: try await save(argument, run)
     case .load: try await run.each(.written(try load(argument)))
+    case .dump: try await dump(argument, run)
     case .read: try await read(argument, run)
     case .last: try await last(run)
     case .history: try await run.each(.listHistory)
@@ -180,6 +181,7 @@ extension ShellSession {
       try target.end()
       return try await run.each(.written("a diagram in \(printable(file))"))
     }
+    if next == ".dump" { return try await saveDump(query.dropFirst(next.count).trimmed, in: file, run) }
     let format = try format(ofFile: file)
     let target = try AnswerFile(file, besides: source.path)
     let output = RowOutput(format) { try target.write($0) }

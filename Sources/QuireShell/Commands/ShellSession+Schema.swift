@@ -131,7 +131,8 @@ extension ShellSession {
 
   private static func lines(_ object: SchemaReader.Object) -> [String] {
     guard let sql = object.sql else { return [] }
-    return "\(sql);".unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    let text = SQLTokens.ended(sql)
+    return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 
   /// Rows in columns; control characters in names made visible.

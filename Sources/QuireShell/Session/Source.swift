@@ -68,7 +68,7 @@ struct Source {
   // MARK: What it has
 
   /// Reads under one lock, so that all statements see the same state of the file.
-  func atOnce<Value>(_ body: () throws(ShellFailure) -> Value) throws(ShellFailure) -> Value {
+  func atOnce<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     guard connection.isAutocommit, (try? connection.execute("BEGIN")) != nil else { return try body() }
     defer { _ = try? connection.execute("COMMIT") }
     return try body()

@@ -1,0 +1,226 @@
+import QuireRow
+import QuireSQLite
+
+// .dump [TABLE …]
+
+extension ShellSession {
+  /// Writes the statements that make the file again, or some of its tables.
+  func dump(_ argument: String, _ run: Run) async throws {
+    begin(.reading)
+    let names = try dumped(argument)
+    guard let output = run.output, !output.style.isTerminal, output.format != .json, output.format != .jsonl else {
+      // Lines are shown when all are there.
+      var text: [UInt8] = []
+      _ = try dump(names) { bytes in
+        text += bytes
+        if text.count > Self.shownSizeInBytes {
+          throw ShellFailure("it is too much to be shown", hint: ".save FILE.sql .dump writes it into a file", .usage)
+        }
+      }
+      let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+      return try await run.each(.lines(lines))
+    }
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let rows = try dump(names, to: output.write)
+    try await run.each(.streamed(rows: rows, isCut: false, elapsed: clock.now - begin))
+  }
+
+  /// `.save FILE .dump`.
+  func saveDump(_ argument: String, in file: String, _ run: Run) async throws {
+    if let format = AnswerFormat(ofFile: file), format != .insert {
+      throw ShellFailure("\(printable(file)) is the name of another format: a dump has statements, as in .sql", .usage)
+    }
+    begin(.reading)
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let target = try AnswerFile(file, besides: source.path)
+    let rows = try dump(try dumped(argument)) { try target.write($0) }
+    try target.end()
+    try await run.each(
+      .written("\(rows.grouped) \(rows == 1 ? "row" : "rows") in \(printable(file)) · \((clock.now - begin).spoken)"))
+  }
+
+  private static let shownSizeInBytes = 1 << 20
+
+  /// The tables and views that an argument names; nil for all.
+  private func dumped(_ argument: String) throws -> Set<SQLName>? {
+    var names: Set<SQLName> = []
+    var rest = argument
+    while let first = rest.first {
+      // In quotes as in SQL, or up to a space.
+      var tokens = SQLTokens(rest)
+      let quoted = "\"'[`".contains(first) ? tokens.next() : nil
+      let name = quoted.map { tokens.name(of: $0) } ?? String(rest.prefix { !$0.isWhitespace })
+      let isObject = try SchemaReader(source.connection).objects(named: name).contains { $0.name == $0.table }
+      names.insert(SQLName(isObject ? name : try find(name).table))
+      let next = quoted.map { rest.utf8Suffix(from: $0.range.upperBound) } ?? String(rest.dropFirst(name.count))
+      rest = next[...].trimmed
+    }
+    return names.isEmpty ? nil : names
+  }
+
+  /// - Returns: How many rows were written.
+  private func dump(_ names: Set<SQLName>?, to write: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Int {
+    try source.atOnce {
+      var dump = Dump(source.connection, ByteBuffer(write))
+      try dump.write(names)
+      try checkNotPassed()
+      try dump.bytes.flush()
+      return dump.rowCount
+    }
+  }
+}
+
+/// Statements that make a database again, with equal rows under the same row ids: a text that the sqlite3 program reads,
+/// too.
+private struct Dump {
+  private let connection: Connection
+  private let reader: SchemaReader
+  var bytes: ByteBuffer
+  private(set) var rowCount = 0
+
+  init(_ connection: Connection, _ bytes: ByteBuffer) {
+    (self.connection, self.bytes) = (connection, bytes)
+    reader = SchemaReader(connection)
+  }
+
+  /// - Parameter names: Of the tables and views; nil for the whole file.
+  mutating func write(_ names: Set<SQLName>?) throws {
+    let kinds = Dictionary(try reader.tables().map { (SQLName($0.name), $0) }) { first, _ in first }
+    let objects = try reader.objects().filter { object in
+      let table = SQLName(object.table)
+      return object.sql != nil && !SQLName.folded(object.name).hasPrefix("sqlite_") && kinds[table]?.kind != .shadow
+        && names?.contains(table) != false
+    }
+    // References may lead to rows that come later.
+    put("PRAGMA foreign_keys = OFF")
+    if names == nil, case let encoding = try reader.encoding(), encoding != SchemaReader.utf8 {
+      put("PRAGMA encoding = '\(encoding)'")
+    }
+    put("BEGIN")
+    var indexes: [String] = []
+    for object in objects where object.kind == .table {
+      guard let table = kinds[SQLName(object.name)], let sql = object.sql else { continue }
+      put(sql)
+      if table.kind == .table {
+        try rows(of: table)
+      } else if let rebuilding = try virtualRows(of: object.name, VirtualTableText(sql)) {
+        indexes.append(rebuilding)
+      }
+    }
+    try ownRows(names)
+    for kind in [SchemaReader.ObjectKind.index, .view] {
+      for object in objects where object.kind == kind { put(object.sql ?? "") }
+    }
+    // Their texts may be a view's.
+    indexes.forEach { put($0) }
+    // What they do is in the rows already.
+    for object in objects where object.kind == .trigger { put(object.sql ?? "") }
+    if names == nil {
+      for name in ["user_version", "application_id"] {
+        if let value = try connection.query("PRAGMA \(name)").first, value != 0 { put("PRAGMA \(name) = \(value)") }
+      }
+    }
+    put("COMMIT")
+    put("PRAGMA foreign_keys = ON")
+  }
+
+  private mutating func put(_ statement: String) { bytes.put(SQLTokens.ended(statement) + "\n") }
+
+  // MARK: Rows
+
+  private mutating func rows(of table: SchemaReader.Table) throws {
+    let all = try reader.columns(of: table.name)
+    var columns = all.filter { $0.storage == .ordinary }.map(\.name)
+    if let rowID = try rowID(of: table, all) { columns.insert(rowID, at: 0) }
+    // By the key, and not by an index that has all columns.
+    try copy(columns, of: table.name, "NOT INDEXED")
+  }
+
+  /// The name of the row id, if no column is one; nil if columns have all its names, too.
+  private func rowID(of table: SchemaReader.Table, _ columns: [SchemaReader.Column]) throws -> String? {
+    if table.isWithoutRowID { return nil }
+    let keys = columns.filter { $0.keyPlace > 0 }
+    if keys.count == 1, SQLName.folded(keys[0].type) == "integer", try !reader.hasKeyIndex(table.name) { return nil }
+    let names = Set(columns.map { SQLName($0.name) })
+    return ["rowid", "_rowid_", "oid"].first { !names.contains(SQLName($0)) }
+  }
+
+  /// - Returns: The statement that makes the index of a text that another table has.
+  /// - Throws: ``ShellFailure`` if no statements can make its rows again.
+  private mutating func virtualRows(of table: String, _ text: VirtualTableText) throws -> String? {
+    let module = text.module ?? ""
+    let columns = try reader.columns(of: table).filter { $0.storage == .ordinary }.map(\.name)
+    if columns.isEmpty { throw cannot(table, "the module \(printable(module)) is not part of this program") }
+    switch (module, text.content) {
+    case ("fts3", _), ("fts4", nil), ("fts5", nil):
+      try copy(["rowid"] + columns, of: table)
+      if module == "fts5" { try settings(of: table) }
+    case ("fts4", let content?), ("fts5", let content?):
+      if content.isEmpty { throw cannot(table, "it is an index without the text that was put into it") }
+      if module == "fts5" { try settings(of: table) }
+      let name = try quoted(identifier: table)
+      return "INSERT INTO \(name) (\(name)) VALUES ('rebuild')"
+    case ("rtree", _), ("rtree_i32", _), ("geopoly", _): try copy(columns, of: table)
+    default:
+      if try reader.tables().contains(where: { $0.kind == .shadow && $0.name.hasPrefix(table + "_") }) {
+        throw cannot(table, "how the module \(printable(module)) stores its rows is not known here")
+      }
+    }
+    return nil
+  }
+
+  /// What was set in a full-text index, such as its ranking.
+  private mutating func settings(of table: String) throws {
+    let name = try quoted(identifier: table)
+    for row in try connection.query(
+      "SELECT quote(k), quote(v) FROM \(try quoted(identifier: table + "_config")) WHERE k <> 'version' ORDER BY k"
+    ).rows {
+      put("INSERT INTO \(name) (\(name), rank) VALUES (\(row[0].string ?? ""), \(row[1].string ?? ""))")
+    }
+  }
+
+  private func cannot(_ table: String, _ reason: String) -> ShellFailure {
+    ShellFailure(
+      "\(printable(table)) cannot be written as statements: \(reason)",
+      hint: ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file", .refused)
+  }
+
+  /// The rows of SQLite's own tables: the last keys that were given, and what ANALYZE has counted.
+  private mutating func ownRows(_ names: Set<SQLName>?) throws {
+    let count = rowCount
+    defer { rowCount = count }  // they are not rows of the user's
+    let sequence = "sqlite_sequence"
+    if try reader.hasTable(sequence), names == nil {
+      put("DELETE FROM \(sequence)")
+      try copy(["rowid", "name", "seq"], of: sequence)
+    } else if try reader.hasTable(sequence) {
+      for row in try connection.query("SELECT name, quote(name), quote(seq) FROM \(sequence) ORDER BY name").rows {
+        guard let name = row[0].string, names?.contains(SQLName(name)) == true else { continue }
+        put("DELETE FROM \(sequence) WHERE name = \(row[1].string ?? "")")
+        put("INSERT INTO \(sequence) (name, seq) VALUES (\(row[1].string ?? ""), \(row[2].string ?? ""))")
+      }
+    }
+    guard names == nil, try reader.hasTable("sqlite_stat1") else { return }
+    put("ANALYZE sqlite_schema")
+    for table in ["sqlite_stat1", "sqlite_stat4"] where try reader.hasTable(table) {
+      put("DELETE FROM \(table)")
+      try copy(try reader.columns(of: table).map(\.name), of: table)
+    }
+  }
+
+  private mutating func copy(_ columns: [String], of table: String, _ way: String = "") throws {
+    let list = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+    let statement = try connection.prepare("SELECT \(list) FROM main.\(try quoted(identifier: table)) \(way)")
+    defer { statement.reset() }
+    var output = RowOutput(.insert) { _ in }
+    output.table = table
+    var writer = try InsertWriter(columns, output)
+    while try statement.step() {
+      writer.write(statement.row, to: &bytes)
+      try bytes.flushIfLarge()
+      rowCount += 1
+    }
+  }
+}
