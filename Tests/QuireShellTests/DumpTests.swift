@@ -198,6 +198,14 @@ import Testing
         == "it is too much to be shown\n.save FILE.sql .dump writes it into a file")
   }
 
+  @Test func `of many writes the first ones are told each for itself, the rest as a sum`() async throws {
+    let library = try Library("CREATE TABLE t (x)")
+    let session = try library.writing()
+    let inserts = String(repeating: "INSERT INTO t VALUES (1), (2);\n", count: 25)
+    let lines = try await session.said(inserts + "BEGIN;" + inserts + "COMMIT;").split(separator: "\n")
+    #expect(lines.count == 44 && lines[20] == "… 5 more statements: 10 rows" && lines[42] == lines[20])
+  }
+
   @Test func `what statements cannot make again is refused, and the other tables can be written`() async throws {
     let library = try Library(
       "CREATE TABLE a (x); CREATE VIRTUAL TABLE bare USING fts5 (t, content=''); INSERT INTO bare (rowid, t) VALUES (1, 'x');"

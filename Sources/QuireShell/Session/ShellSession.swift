@@ -168,11 +168,18 @@ public actor ShellSession {
     do {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
+        let writes = RepeatedWrites()
         let checked = Run(output: output, confirm: confirm) { reply in
           if !reply.isDelivered { try await self.checkNotPassed() }
-          try await each(reply)
+          for reply in writes.replies(to: reply) { try await each(reply) }
         }
-        try await answer(text, checked)
+        do {
+          try await answer(text, checked)
+        } catch {
+          for reply in writes.rest() { try await each(reply) }
+          throw error
+        }
+        for reply in writes.rest() { try await each(reply) }
       } onCancel: {
         cancel()
       }

@@ -22,35 +22,44 @@ struct ReplScript {
     reader.language.isComplete = { completeness.isComplete($0) }
     reader.language.continues = { [session] in session.continues($0, $1) }
     let hasLeft = Mutex(false)
+    let writes = RepeatedWrites()
+    // What was run before an error is told before it.
+    func end(_ status: ExitStatus, _ tell: () -> Void = {}) -> ExitStatus {
+      for reply in writes.rest() { try? show(reply) }
+      tell()
+      return status
+    }
     while case .text(let text) = reader.read(Prompt("")) {
       if let line = reader.invalidLine {
-        terminal.printError("line \(line) of standard input is not UTF-8. Nothing of its statement was run")
-        return .usage
+        return end(.usage) {
+          terminal.printError("line \(line) of standard input is not UTF-8. Nothing of its statement was run")
+        }
       }
       do {
         if isWholeProcess { StopSignal.stop(session) }
         defer { if isWholeProcess { StopSignal.goOn() } }
         try await session.run(text, to: output) { reply in
           if case .quit = reply { hasLeft.withLock { $0 = true } }
-          try show(reply)
+          for reply in writes.replies(to: reply) { try show(reply) }
         }
         if isUnread { return .done }
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
         if failure.kind == .stopped, isUnread { return .done }
         let told = CommandFailure(failure, in: text)
-        terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
-        return told.exitStatus
+        return end(told.exitStatus) {
+          terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
+        }
       } catch {
-        terminal.printError("\(error)")
-        return .failure
+        return end(.failure) { terminal.printError("\(error)") }
       }
       // A signal from here on ends the process by itself.
-      if isWholeProcess, StopSignal.hasCome { return .interrupted }
+      if isWholeProcess, StopSignal.hasCome { return end(.interrupted) }
     }
-    guard session.isInTransaction else { return .done }
-    terminal.printError("the transaction that is open at the end was rolled back: end it with commit")
-    return .failure
+    guard session.isInTransaction else { return end(.done) }
+    return end(.failure) {
+      terminal.printError("the transaction that is open at the end was rolled back: end it with commit")
+    }
   }
 
   /// Whether the reader of the answers is gone; a script that writes is run to its end all the same.
