@@ -69,6 +69,18 @@ import Testing
       "\(ran.output)")
   }
 
+  @Test func `the line for PATH is right for any folder, and without a compiler no folder is made`() throws {
+    let ran = try installing(
+      #"""
+      mkdir none && printf '#!/bin/sh\n' > none/swift && chmod +x none/swift
+      PATH=$PWD/none:$PATH Scripts/install gone/bin 2>/dev/null || ls -d gone 2>/dev/null || echo nothing
+      Scripts/install 'a $HOME `b` "c" \d' | sed -n 's/^    export /export /p' > line
+      . ./line && command -v quire
+      """#)
+    #expect(ran.status == 0, "\(ran.error)")
+    #expect(ran.output == "nothing\n\(quire.folder.path)/a $HOME `b` \"c\" \\d/quire\n")
+  }
+
   @Test(.enabled(if: ImportTests.canMount, "needs root and mount, for a disk that fills up"))
   func `without room an installation leaves the older program, and nothing of its own`() throws {
     defer { _ = try? quire.shell("umount disk") }
