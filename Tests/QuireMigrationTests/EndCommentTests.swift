@@ -30,4 +30,22 @@ import Testing
       #expect(Set(found) == [["book"], ["by_title"], ["titles"], ["added"]])
     }
   }
+
+  @Test(arguments: ["7", "7 -- seven\n", "7 /* seven */", "abs(7) -- seven\n"])
+  func `a default that is written with a comment is one`(text: String) throws {
+    let fixture = try Fixture()
+    _ = try fixture.sqlite { connection in
+      try connection.rows("CREATE TABLE t (id INTEGER PRIMARY KEY, a DEFAULT (\(text)), b DEFAULT (\(text)))")
+      return try connection.rows("INSERT INTO t (id, a) VALUES (1, NULL)")
+    }
+    let old = try fixture.sqlite { try SchemaReader($0).schema() }
+    let new = try DatabaseSchema(madeBy: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT (\(text)))"])
+    let change = try SchemaChange(from: old, to: new, renames: [], keeping: .none)
+    try fixture.write(change.sql, as: "20260101000000_change.sql")
+    let undo = try #require(change.undoSQL)
+    try fixture.write(undo, as: "20260102000000_back.sql")
+    try fixture.write("ALTER TABLE t DROP COLUMN b;", as: "20260103000000_drop.sql")
+    try fixture.migrator(losing: true).apply()
+    #expect(try fixture.sqlite { try $0.rows("SELECT * FROM t") } == [[1, 7]])
+  }
 }

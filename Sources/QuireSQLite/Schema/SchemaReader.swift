@@ -128,7 +128,7 @@ package struct SchemaReader {
     /// As declared; empty if nothing is.
     package let type: String
     package let isRequired: Bool
-    /// The default's expression.
+    /// The default's expression, without a comment behind it.
     package let defaultValue: String?
     /// Position in the primary key from 1; 0 outside it.
     package let keyPlace: Int
@@ -173,7 +173,8 @@ package struct SchemaReader {
   private static func column(_ row: ArraySlice<Value>) -> Column {
     let row = Array(row)
     return Column(
-      name: text(row[0]), type: text(row[1]), isRequired: row[2] == 1, defaultValue: optionalText(row[3]),
+      name: text(row[0]), type: text(row[1]), isRequired: row[2] == 1,
+      defaultValue: optionalText(row[3]).map(SQLTokens.withoutEnd),
       keyPlace: Int(integer(row[4])), storage: Column.Storage(rawValue: integer(row[5])) ?? .ordinary)
   }
 

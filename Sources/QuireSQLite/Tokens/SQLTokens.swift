@@ -256,14 +256,24 @@ extension SQLTokens {
   /// A statement with the semicolon that ends it: behind a comment at its end, which would take it in, on the next line.
   package static func ended(_ statement: String) -> String {
     var last: Token?
-    // Only such a text can end with a comment.
-    if statement.contains("--") || statement.contains("/*") { for token in SQLTokens(statement) { last = token } }
+    if mayHaveComments(statement) { for token in SQLTokens(statement) { last = token } }
     return switch last?.kind {
     case .lineComment: statement + "\n;"
     case .blockComment: statement + (last?.isOpen == true ? "*/;" : ";")
     default: statement + ";"
     }
   }
+
+  /// An expression without what is behind it: a comment there would take in what follows the expression elsewhere.
+  package static func withoutEnd(_ expression: String) -> String {
+    guard mayHaveComments(expression) else { return expression }
+    var end = 0
+    let tokens = SQLTokens(expression)
+    for token in tokens where token.isSignificant { end = token.range.upperBound }
+    return String(decoding: tokens.bytes[..<end], as: UTF8.self)
+  }
+
+  private static func mayHaveComments(_ text: String) -> Bool { text.contains("--") || text.contains("/*") }
 
   /// The number of non-empty parts between semicolons; more than there are statements if there is a trigger.
   package static func countStatements(in text: String) -> Int {
