@@ -159,7 +159,7 @@ import Testing
       unknown.status == 2
         && unknown.error == """
           error: .xlsx is not the extension of a format; nothing was written
-          .csv, .tsv, .json, .jsonl, .md, .sql and .txt are; -f FORMAT chooses one for other names
+          .csv, .tsv, .json, .jsonl, .md, .html, .sql and .txt are; -f FORMAT chooses one for other names
 
           """,
       "\(unknown)")

@@ -155,6 +155,21 @@ import Testing
     #expect(format == .insert || text.contains("red"))
   }
 
+  @Test func `a table of HTML holds any text, and its names if they are wanted`() async throws {
+    let library = try Library()
+    let query = "SELECT 'a<b>&amp;' AS \"x>y\", NULL AS n, 1.5 AS r UNION ALL SELECT char(27), x'00ff', ''"
+    let rows =
+      "<tbody>\n<tr><td>a&lt;b&gt;&amp;amp;</td><td>NULL</td><td>1.5</td></tr>\n"
+      + "<tr><td>␛</td><td>x'00ff'</td><td></td></tr>\n</tbody>\n</table>\n"
+    let head = "<thead>\n<tr><th>x&gt;y</th><th>n</th><th>r</th></tr>\n</thead>\n"
+    #expect(String(decoding: try await written(.html, query, library), as: UTF8.self) == "<table>\n" + head + rows)
+    let bytes = Locked(Data())
+    var output = RowOutput(.html) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    output.hasHeader = false
+    try await library.session().run(query + " LIMIT 0", to: output) { _ in }
+    #expect(bytes.withLock { $0 } == Data("<table>\n<tbody>\n</tbody>\n</table>\n".utf8))
+  }
+
   @Test func `reals to be looked at are the text that SQLite makes of them`() async throws {
     let numbers = [
       "1/3.0", "0.1 + 0.2", "-0.0", "1e15", "123456789012345678.0", "9e999", "-9e999", "4.35e-310", "2e-5",

@@ -1,6 +1,6 @@
 /// How the rows of an answer are written.
 public enum AnswerFormat: String, CaseIterable, Sendable {
-  case table, box, csv, tsv, json, jsonl, line, md, insert, value
+  case table, box, csv, tsv, json, jsonl, line, md, html, insert, value
 
   /// By the extension of a file's name; nil for an unknown one.
   public init?(ofFile name: String) {
@@ -10,6 +10,7 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
     case "json": self = .json
     case "jsonl", "ndjson": self = .jsonl
     case "md": self = .md
+    case "html", "htm": self = .html
     case "sql": self = .insert
     case "txt": self = .table
     default: return nil
@@ -26,7 +27,7 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
     if name.last == name.bare { return nil }
     throw ShellFailure(
       "\(printable(String(name.last.dropFirst(name.bare.count)))) is not the extension of a format; nothing was written",
-      hint: ".csv, .tsv, .json, .jsonl, .md, .sql and .txt are; \(otherwise)", .usage)
+      hint: ".csv, .tsv, .json, .jsonl, .md, .html, .sql and .txt are; \(otherwise)", .usage)
   }
 
   /// Whether rows are kept until widths are known.
@@ -42,6 +43,7 @@ public enum AnswerFormat: String, CaseIterable, Sendable {
     case .jsonl: JSONWriter(columns, isDocument: false)
     case .line: LineWriter(columns, output)
     case .md: MarkdownWriter(columns, output)
+    case .html: HTMLWriter(columns, output)
     case .insert: try InsertWriter(columns, output)
     case .value: ValueWriter(output)
     }
