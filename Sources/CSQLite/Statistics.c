@@ -88,11 +88,29 @@ static void finish_sample(sqlite3_context *context) {
 
 // MARK: variance
 
-/// By Welford's method, which loses no digits where the values are large and near each other.
+/// By Welford's method. The mean has a rest that its double has no room for: the distance from a mean that is rounded would be
+/// wrong by as much, and so would the variance of values that are large and near each other.
 typedef struct {
   int64_t count;
-  double mean, squares;  // the sum of the squared distances from the mean
+  double mean, rest;  // the mean is their sum
+  double squares;     // the sum of the squared distances from the mean
+  uint8_t has_infinity;
 } quire_spread;
+
+/// What an integer has beyond its nearest double.
+static double rest_of(sqlite3_value *value, double nearest) {
+  if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER) return 0;
+  int64_t whole = sqlite3_value_int64(value);
+  // The double next to the greatest integer is one above it.
+  return nearest < 0x1p63 ? (double)(whole - (int64_t)nearest) : (double)(whole - INT64_MAX) - 1;
+}
+
+static void move_mean(quire_spread *spread, double by) {
+  double sum = spread->mean + by, part = sum - spread->mean;
+  double rest = spread->rest + ((spread->mean - (sum - part)) + (by - part));
+  spread->mean = sum + rest;
+  spread->rest = rest - (spread->mean - sum);
+}
 
 static void spread(sqlite3_context *context, sqlite3_value *value, const char *name) {
   double found;
@@ -100,9 +118,16 @@ static void spread(sqlite3_context *context, sqlite3_value *value, const char *n
   quire_spread *spread = sqlite3_aggregate_context(context, sizeof *spread);
   if (!spread) return sqlite3_result_error_nomem(context);
   spread->count++;
-  double distance = found - spread->mean;
-  spread->mean += distance / (double)spread->count;
-  spread->squares += distance * (found - spread->mean);
+  if (isinf(found)) spread->has_infinity = 1;
+  double rest = rest_of(value, found);
+  if (spread->count == 1) {
+    spread->mean = found;
+    spread->rest = rest;
+    return;
+  }
+  double distance = (found - spread->mean) + (rest - spread->rest);
+  move_mean(spread, distance / (double)spread->count);
+  spread->squares += distance * ((found - spread->mean) + (rest - spread->rest));
 }
 
 static void spread_variance(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -115,11 +140,13 @@ static void spread_deviation(sqlite3_context *context, int count, sqlite3_value 
   spread(context, values[0], "stddev");
 }
 
-/// Of a sample: one less than there are values divides. Returns 0 for fewer than two.
+/// Of a sample: one less than there are values divides. Returns 0 for fewer than two, and where one is infinite, which is at no
+/// distance from a mean.
 static int variance(sqlite3_context *context, double *result) {
   quire_spread *spread = sqlite3_aggregate_context(context, 0);
-  if (!spread || spread->count < 2) return 0;
-  *result = spread->squares / (double)(spread->count - 1);
+  if (!spread || spread->count < 2 || spread->has_infinity) return 0;
+  // Otherwise a square was beyond all numbers.
+  *result = isfinite(spread->squares) ? spread->squares / (double)(spread->count - 1) : INFINITY;
   return 1;
 }
 

@@ -76,6 +76,35 @@ import Testing
     #expect(try connection.query("SELECT x % 2, median(x) FROM t GROUP BY 1 ORDER BY 1").rows.count == 2)
   }
 
+  /// The mean of such values is between two numbers, and a distance from either of these is wrong.
+  @Test(arguments: [
+    ("SELECT (1 << 53) + i FROM n WHERE i < 20", 35.0), ("SELECT 9223372036854775807 - i FROM n WHERE i < 20", 35),
+    ("SELECT 1e15 + i FROM n WHERE i < 7", 14.0 / 3), ("SELECT 1e15 + i % 7 FROM n", 3.99898998998999),
+    ("VALUES (0.0), (1e15), (1e15)", 1e30 / 3), ("VALUES (9223372036854775807), (-9223372036854775808)", 0x1p127),
+    ("VALUES (1e300), (-1e300)", Double.infinity),
+  ])
+  func `values that are large, and perhaps near each other, have the variance of their distances`(
+    values: String, variance: Double
+  ) throws {
+    try connection.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) INSERT INTO t \(values)
+      """)
+    guard case .real(let found)? = try answer("variance(x)") else {
+      Issue.record("\(values) have none")
+      return
+    }
+    #expect(found == variance || abs(found - variance) <= variance * 1e-14, "\(found)")
+    #expect(try answer("stddev(x)") == .real(found.squareRoot()))
+  }
+
+  @Test func `an infinite value is at no distance from a mean`() throws {
+    try connection.execute("INSERT INTO t VALUES (1), (9e999), (2)")
+    #expect(try answer("variance(x)") == .null)
+    #expect(try answer("stddev(x)") == .null)
+    #expect(try answer("median(x)") == 2.0)
+  }
+
   @Test(arguments: [
     ("median(x)", "median() of what is no number"), ("stddev(x)", "stddev() of what is no number"),
     ("percentile(1, 101)", "percentile() takes a number from 0 to 100"), ("percentile(1, 'x')", "percentile() takes"),
