@@ -30,7 +30,8 @@ import Testing
       ("'' REGEXP '^$'", 1),
       ("'Łódź' REGEXP '^\\w{4}$'", 1), ("'a' || char(0) || 'b' REGEXP 'b$'", 1), ("x'6162' REGEXP 'b'", 1),
       ("1912 REGEXP '^19'", 1), ("'a' NOT REGEXP 'b'", 1), ("NULL REGEXP 'a'", nil), ("'a' REGEXP NULL", nil),
-      ("regexp('b', 'abc')", 1), ("'ab😀' REGEXP '^..\\x{1F600}$'", 1),
+      ("'a' REGEXP ''", 1), ("'' REGEXP ''", 1), ("NULL REGEXP ''", nil), ("regexp('b', 'abc')", 1),
+      ("'ab😀' REGEXP '^..\\x{1F600}$'", 1),
     ] as [(String, Int64?)])
   func `a text matches if a part of it does`(expression: String, answer: Int64?) throws {
     #expect(try connection.query("SELECT \(expression)").first == answer.map { .integer($0) } ?? .null)

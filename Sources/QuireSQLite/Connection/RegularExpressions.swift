@@ -9,9 +9,9 @@ internal import Foundation
 private final class RegularExpression {
   private let expression: NSRegularExpression
 
-  /// Nil if the pattern cannot be understood.
+  /// Nil if the pattern cannot be understood. An empty one, which Foundation refuses, matches every text.
   init?(_ pattern: String) {
-    guard let expression = try? NSRegularExpression(pattern: pattern) else { return nil }
+    guard let expression = try? NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern) else { return nil }
     self.expression = expression
   }
 
