@@ -76,6 +76,8 @@ import Testing
     ("Tag 2 .books .author", [1]),
     ("Author where born < 1925 .books order by title limit 2", [2, 4]),
     ("Author where id = 1 .books where id = 2 .author", [1]),
+    ("Author where born is true .books order by id", [1, 2, 3, 4]),
+    ("Author where born is not true .books", []),
     ("Author 1 .books where year > 1960 .tags where id > 1 .books where id > 0 order by id", [1, 2]),
     ("Book order by year desc nulls last, id limit 2 offset 1", [1, 2]),
     ("Book limit 1, 2", [2, 3]),

@@ -56,7 +56,7 @@ extension Parser {
         let isNegated = take(word: "not")
         if take(word: "null") || take(word: "nil") {
           left = try made(.isNull(left, isNegated: isNegated), start..<current.range.lowerBound)
-        } else if current.isWord("true") || current.isWord("false"), !ahead().isSign(".") {
+        } else if current.isWord("true") || current.isWord("false"), !isPeriodOfPath(ahead: 1) {
           let word = current
           advance()
           left = try made(.isTruth(left, word.isWord("true"), isNegated: isNegated), start..<word.range.upperBound)
@@ -240,7 +240,7 @@ extension Parser {
 
   private mutating func path() throws(ShellFailure) -> Syntax {
     var names = [try name("a column")]
-    while isPeriodOfPath {
+    while isPeriodOfPath() {
       advance()
       names.append(try name("a column"))
     }

@@ -49,11 +49,12 @@ struct Parser {
     return true
   }
 
-  /// Whether a period is here that goes on with a path, and does not begin a step behind a condition, before which there
-  /// is a space.
-  var isPeriodOfPath: Bool {
-    guard current.isSign(".") else { return false }
-    return !isBeforeSteps || depth > 1 || tokens[place - 1].range.upperBound == current.range.lowerBound
+  /// Whether a period is here, or behind the present token, that goes on with a path, and does not begin a step behind a
+  /// condition, before which there is a space.
+  func isPeriodOfPath(ahead count: Int = 0) -> Bool {
+    let period = ahead(count)
+    guard period.isSign(".") else { return false }
+    return !isBeforeSteps || depth > 1 || ahead(count - 1).range.upperBound == period.range.lowerBound
   }
 
   mutating func take(sign: String) -> Bool {
