@@ -55,6 +55,26 @@ import Testing
     #expect(try await session.rows("O where n > 2") == [["a", 2.5]])
   }
 
+  /// In a column with a number of another kind, each decides on the type.
+  @Test(
+    arguments: [
+      (".5", 0.5), ("-.25", -0.25), (".0000", 0), ("0.10000000000000000000", 0.1), ("-0.0", 0), ("1.5e+3", 1500),
+      ("0.30000000000000004", 0.1 + 0.2), ("9007199254740992.0", 0x1p53),
+      ("1.7976931348623157e+308", 0x1.fffffffffffffp1023),
+      ("1.", nil), (".", nil), ("-.", nil), (".5.", nil), ("00.5", nil), ("+.5", nil), (" .5", nil), ("1e3", nil),
+      // The nearest number is another.
+      ("9007199254740993.0", nil), ("0.99999999999999999", nil), ("1.0e400", nil), ("1.5e-400", nil),
+      ("1.25e-323", nil),
+    ] as [(String, Double?)])
+  func `a field is a number if a column keeps all of its digits`(field: String, number: Double?) async throws {
+    _ = try await session.replies(".import \(try file("x\n1.5\n\(field)\n")) t --create")
+    let type = number == nil ? "text" : "real"
+    #expect(
+      try library.rows("SELECT typeof(x), x FROM t ORDER BY rowid") == [
+        [.text(type), number == nil ? "1.5" : 1.5], [.text(type), number.map { .real($0) } ?? .text(field)],
+      ])
+  }
+
   @Test(arguments: [
     (
       "a,b\n1,x\n1,y\n", "t --create --key a",

@@ -35,7 +35,8 @@ enum ImportedField: Hashable {
   /// for what is not a number.
   private static func real(_ text: String) -> Value? {
     let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
-    guard let first = digits.first, (48...57).contains(first), digits.count + 1 >= text.utf8.count,
+    guard let first = digits.first, (48...57).contains(first) || first == UInt8(ascii: "."),
+      digits.count + 1 >= text.utf8.count,
       digits.allSatisfy({ (48...57).contains($0) || ".eE+-".utf8.contains($0) }),
       digits.contains(where: { ".eE".utf8.contains($0) })
     else { return nil }
