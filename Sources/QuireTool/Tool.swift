@@ -46,6 +46,7 @@ public struct Tool: Sendable {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&stopping, signal) }
     StopSignal.endTheProcess()
     pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
+    Self.keepStandardDescriptors()
     let command: @MainActor () async -> Void = {
       let terminal = Terminal.standard(environment: .process)
       guard let arguments = Self.words(CommandLine.arguments, or: { InputFile.contents(of: "/proc/self/cmdline") })
@@ -69,6 +70,15 @@ public struct Tool: Sendable {
       Task(operation: command)
     }
     dispatchMain()
+  }
+
+  /// Opens what the process was started without of standard input, output and error, so that no file or pipe of ours gets its
+  /// number. Reading and writing there is an error, as if it were closed.
+  private static func keepStandardDescriptors() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is this one.
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
   }
 
   /// What the program was started with, its own path first; nil if that cannot be found out.

@@ -23,6 +23,16 @@ import Testing
     #expect(try quire.shell("quire migrate status library.db | head -1 > /dev/null").status == 0)
   }
 
+  /// Otherwise that has the number of standard input.
+  @Test func `a program that starts with standard input closed does not read a pipe of its own`() throws {
+    let ran = try quire.shell(
+      "timeout 60 quire library.db <&-; echo $?; timeout 60 quire query library.db - <&-; echo $?")
+    #expect(ran.output == "0\n2\n")
+    #expect(ran.error == "error: standard input cannot be read\n")
+    #expect(try quire.shell("quire query library.db 'select 1 as x' -o x.csv <&- >&- 2>&-").status == 0)
+    #expect(try quire.bytes("x.csv") == Data("x\n1\n".utf8))
+  }
+
   @Test func `looking at a file with a write-ahead log leaves nothing beside it`() throws {
     #expect(try quire.shell("sqlite3 library.db 'PRAGMA journal_mode = wal'").status == 0)
     for command in ["status", "plan", "log", "check", "diff", "schema --stdout"] {
