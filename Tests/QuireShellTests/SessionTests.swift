@@ -68,6 +68,24 @@ import Testing
     #expect(await session.failure(".read").hasPrefix(".read FILE"))
     try Data([0x73, 0xFF]).write(to: library.folder.appending(path: "broken"))
     #expect(await session.failure(".read \(library.folder.path)/broken").contains("is not UTF-8 from "))
+    #expect(await session.failure(".read \(library.folder.path)").hasSuffix(" cannot be read: Is a directory"))
+  }
+
+  @Test func `waiting for a pipe of statements ends when the session is stopped`() async throws {
+    let pipe = library.folder.appending(path: "statements").path
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let run = Task { [session] in await session.failure(".read \(pipe)") }
+    try await Task.sleep(for: .milliseconds(50))
+    run.cancel()
+    // Canceled before it had begun, it has not looked at the file.
+    let said = await run.value
+    #expect(said == "stopped; nothing was run" || said == "stopped", "\(said)")
+    Thread.detachNewThread {
+      let writer = open(pipe, O_WRONLY)  // waits for its reader
+      _ = write(writer, "select 1;", 9)
+      close(writer)
+    }
+    #expect(try await session.answer(".read \(pipe)").rows == [[1]])
   }
 
   @Test func `on a screen a plan of SQL is told in steps, each below the one it is a part of`() async throws {

@@ -5,17 +5,25 @@ import QuireSQLite
 final class InputFile {
   let path: String
   private let descriptor: Int32
+  private let purpose: Purpose
   private let isStopped: () -> Bool
+
+  /// What its bytes are, which says what has not happened if they cannot be had.
+  enum Purpose: String {
+    case records = "nothing was added"
+    case statements = "nothing was run"
+  }
 
   /// Does not wait for the writer of a pipe; ``read(_:)`` does.
   ///
   /// - Throws: ``ShellFailure`` if the file cannot be opened.
-  init(_ path: String, isStopped: @escaping () -> Bool) throws(ShellFailure) {
+  init(_ path: String, _ purpose: Purpose = .records, isStopped: @escaping () -> Bool) throws(ShellFailure) {
     self.path = path
+    self.purpose = purpose
     self.isStopped = isStopped
     // Otherwise opening a pipe waits for a writer, which no signal ends.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    if descriptor < 0 { throw Self.cannotBeRead(path) }
+    if descriptor < 0 { throw cannotBeRead }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -30,7 +38,7 @@ final class InputFile {
         bytes.removeLast(count - read)
         return bytes
       }
-      if errno != EINTR, errno != EAGAIN { throw Self.cannotBeRead(path) }
+      if errno != EINTR, errno != EAGAIN { throw cannotBeRead }
     }
   }
 
@@ -38,13 +46,14 @@ final class InputFile {
   private func waitForBytes() throws(ShellFailure) {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while poll(&waited, 1, Self.longestWaitInMilliseconds) <= 0 {
-      if isStopped() { throw ShellFailure.stoppedImport }
+      if isStopped() { throw ShellFailure("stopped; \(purpose.rawValue)", .stopped) }
     }
   }
 
   private static let longestWaitInMilliseconds: Int32 = 100
 
-  private static func cannotBeRead(_ path: String) -> ShellFailure {
-    ShellFailure("\(printable(path)) cannot be read: \(FileObstacle.reason(errno)). Nothing was added", .usage)
+  private var cannotBeRead: ShellFailure {
+    let nothing = purpose == .records ? ". Nothing was added" : ""
+    return ShellFailure("\(printable(path)) cannot be read: \(FileObstacle.reason(errno))\(nothing)", .usage)
   }
 }

@@ -3,16 +3,20 @@ import QuireSQLite
 
 /// The text of a file of statements, or of one query of models.
 package enum ScriptFile {
-  /// - Parameter path: Of a file or a pipe.
+  /// - Parameters:
+  ///   - path: Of a file or a pipe.
+  ///   - isStopped: Whether no more of a pipe is to be waited for.
   /// - Throws: ``ShellFailure`` if it cannot be read, or is not in UTF-8.
-  package static func text(at path: String) throws(ShellFailure) -> String {
-    // A file handle reads pipes, and goes on after a short read.
-    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.readToEnd() ?? Data() else {
-      let reason = access(path, R_OK) == 0 ? "" : ": \(FileObstacle.reason(errno))"
-      throw ShellFailure("\(printable(path)) cannot be read\(reason)", .usage)
-    }
+  package static func text(
+    at path: String, isStopped: @escaping () -> Bool = { false }
+  ) throws(ShellFailure) -> String {
+    let file = try InputFile(path, .statements, isStopped: isStopped)
+    var data = Data()
+    while case let bytes = try file.read(pieceSize), !bytes.isEmpty { data += bytes }
     return try text(of: data, named: printable(path))
   }
+
+  private static let pieceSize = 1 << 16
 
   package static func text(of data: Data, named name: String) throws(ShellFailure) -> String {
     if let invalid = InvalidUTF8(data) {
@@ -28,7 +32,8 @@ extension ShellSession {
   func read(_ argument: String, _ run: Run) async throws {
     let (file, rest) = Self.file(in: argument)
     if file.isEmpty || !rest.isEmpty { throw ShellFailure(".read FILE, with a name that has spaces in quotes", .usage) }
-    let text = try ScriptFile.text(at: file)
+    let watch = source.watch
+    let text = try ScriptFile.text(at: file) { watch.wasStopped }
     if case .command = InputReader(models: models).kind(of: text) {
       throw ShellFailure(
         "\(printable(file)) begins with a command, and a file has statements of SQL or a query of models",
