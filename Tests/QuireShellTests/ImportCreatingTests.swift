@@ -75,6 +75,12 @@ import Testing
       ])
   }
 
+  @Test func `fields are separated by the sign that the first line has most of`() async throws {
+    let path = try file("a\tb;c\td\n1\t2;3\t4\n")
+    _ = try await session.replies(".import \(path) t --create")
+    #expect(try library.rows("SELECT name FROM pragma_table_info('t')") == [["a"], ["b;c"], ["d"]])
+  }
+
   @Test(arguments: [
     (
       "a,b\n1,x\n1,y\n", "t --create --key a",

@@ -87,7 +87,8 @@ struct TableProposal {
 
   private mutating func findSeparator(of request: ImportRequest) {
     guard names.count == 1, request.separator == nil else { return }
-    separator = ";|\t".first(where: names[0].contains)
+    let counted = ";|\t".map { sign in (sign, count: names[0].count { $0 == sign }) }
+    separator = counted.max { $0.count < $1.count }.flatMap { $0.count > 0 ? $0.0 : nil }
   }
 
   /// Why no table can have the names.
