@@ -75,6 +75,20 @@ import Testing
       ])
   }
 
+  @Test(arguments: ["csv", "tsv", "jsonl"]) func `text that looks like a number comes back as text`(format: String)
+    async throws
+  {
+    let texts = [".5", "1.50", "12", "-0.25", "1.0e+20", "1.5e3"]
+    let names = texts.indices.map { "c\($0)" }
+    _ = try await session.replies("create table texts (\(names.map { "\($0) TEXT" }.joined(separator: ", ")));")
+    _ = try await session.replies(
+      "insert into texts values (\(texts.map { "'\($0)'" }.joined(separator: ", ")));")
+    let path = library.folder.appending(path: "texts.\(format)").path
+    _ = try await session.replies(".save \(path) select * from texts")
+    _ = try await session.replies(".import \(path) t --create")
+    #expect(try library.rows("SELECT * FROM t") == [texts.map { .text($0) }])
+  }
+
   @Test func `fields are separated by the sign that the first line has most of`() async throws {
     let path = try file("a\tb;c\td\n1\t2;3\t4\n")
     _ = try await session.replies(".import \(path) t --create")

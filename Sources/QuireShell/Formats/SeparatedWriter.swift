@@ -70,11 +70,12 @@ struct SeparatedWriter: AnswerWriter {
     return false
   }
 
-  /// Whether it would be taken for bytes or a number.
+  /// Whether it would be taken for bytes or a number, by a column or by what decides on the type of a new one.
   private func readsAsAnotherKind(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let first = text.first else { return false }
     if first | 32 == UInt8(ascii: "x"), text.count > 1, text[1] == UInt8(ascii: "'") { return true }
-    return Value.mayBeNumber(text) && Value(exactly: String(decoding: text, as: UTF8.self)) != nil
+    if Value.mayBeNumber(text), Value(exactly: String(decoding: text, as: UTF8.self)) != nil { return true }
+    return KeptDecimal.mayBeOne(text) && KeptDecimal.isOne(String(decoding: text, as: UTF8.self))
   }
 }
 
