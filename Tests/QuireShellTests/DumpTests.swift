@@ -31,6 +31,7 @@ import Testing
     INSERT INTO f (f, rank) VALUES ('rank', 'bm25(10.0)');
     CREATE VIRTUAL TABLE fe USING fts5 (n, content='p', content_rowid='id'); INSERT INTO fe (fe) VALUES ('rebuild');
     CREATE VIRTUAL TABLE f4 USING fts4 (a, b); INSERT INTO f4 (docid, a, b) VALUES (7, 'x y', 'z');
+    CREATE VIRTUAL TABLE fl USING fts4 (a, languageid='l'); INSERT INTO fl (docid, a, l) VALUES (7, 'x y', 3);
     CREATE VIRTUAL TABLE rt USING rtree (id, x0, x1, +aux); INSERT INTO rt VALUES (3, 1.1, 2.2, 'a');
     CREATE TRIGGER pi AFTER INSERT ON p BEGIN INSERT INTO fe (rowid, n) VALUES (new.id, new.n); END;
     CREATE TRIGGER iv INSTEAD OF INSERT ON v1 BEGIN SELECT 1; END;
@@ -63,7 +64,7 @@ import Testing
     }
     for table in try reader.tables().sorted(by: { $0.name < $1.name })
     where table.kind != .shadow && table.kind != .view && SQLName(table.name) != "sqlite_schema" {
-      let columns = try reader.columns(of: table.name).filter { $0.storage != .hidden }.map(\.name)
+      let columns = try reader.columns(of: table.name).filter { $0.storage != .hidden || $0.name == "l" }.map(\.name)
       let names = Set(columns.map { SQLName($0) })
       let rowID = ["rowid", "_rowid_", "oid"].first { !table.isWithoutRowID && !names.contains(SQLName($0)) }
       let list = try ([rowID].compactMap { $0 } + columns).map { try quoted(identifier: $0) }.joined(separator: ", ")
