@@ -23,7 +23,8 @@ package enum ScriptFile {
       throw ShellFailure("line \(invalid.line) of \(name) is not UTF-8 from \(invalid.place). Nothing was run", .usage)
     }
     // Lines end as they do in statements of the shell, and for the sqlite3 program: in a text over two lines, too.
-    return String(decoding: data, as: UTF8.self).replacing("\r\n", with: "\n")
+    let text = String(decoding: data, as: UTF8.self)
+    return data.contains(UInt8(ascii: "\r")) ? text.replacing("\r\n", with: "\n") : text
   }
 }
 
