@@ -27,10 +27,17 @@ import Testing
   @Test func `a program that starts with standard input closed does not read a pipe of its own`() throws {
     let ran = try quire.shell(
       "timeout 60 quire library.db <&-; echo $?; timeout 60 quire query library.db - <&-; echo $?")
-    #expect(ran.output == "0\n2\n")
-    #expect(ran.error == "error: standard input cannot be read\n")
+    #expect(ran.output == "2\n2\n")
+    #expect(
+      ran.error == "error: standard input cannot be read: Bad file descriptor\nerror: standard input cannot be read\n")
     #expect(try quire.shell("quire query library.db 'select 1 as x' -o x.csv <&- >&- 2>&-").status == 0)
     #expect(try quire.bytes("x.csv") == Data("x\n1\n".utf8))
+  }
+
+  @Test func `a script that cannot be read to its end is an error, and a statement cut off by it is not run`() throws {
+    let ran = try quire.shell("quire library.db < . ; echo $?; quire library.db --write < . ; echo $?")
+    #expect(ran.output == "2\n2\n")
+    #expect(ran.error == String(repeating: "error: standard input cannot be read: Is a directory\n", count: 2))
   }
 
   @Test func `looking at a file with a write-ahead log leaves nothing beside it`() throws {

@@ -47,6 +47,13 @@ import Testing
     #expect(try files.map { try quire.bytes($0) } == before)
     #expect(try ask("b.tsv", "B", "--json").output == "[{\"a\":\"x\",\"b\":1},\n{\"a\":\"y\",\"b\":2}]\n")
     #expect(try ask("b.tsv", "B where b = 3", "--exit-code").status == 3)
+    let nowhere = try quire.shell("quire query b.tsv B", environment: ["TMPDIR": "/no/such"])
+    #expect(
+      nowhere.error == """
+        error: the records of b.tsv cannot be copied into /no/such: No such file or directory
+        TMPDIR names the folder of temporary files
+
+        """)
   }
 
   @Test func `a column has numbers only if each value comes out as the number it is`() throws {

@@ -46,6 +46,10 @@ import Testing
 
   @Test func `what is no pattern, and a text with too many ways to match, are errors`() throws {
     #expect(failure("SELECT 'a' REGEXP '('") == "regexp: this is no regular expression: (")
+    let long = String(repeating: "a", count: 150) + "\n" + String(repeating: "b", count: 1000)
+    #expect(
+      failure("SELECT 'a' REGEXP '\(long)('")
+        == "regexp: this is no regular expression: \(long.prefix(200).replacing("\n", with: "\\n"))…")
     #expect(
       failure("SELECT hex(zeroblob(2000000)) REGEXP '(0|1)*x'") == "regexp: a text has too many ways to match: (0|1)*x")
     #expect(failure("SELECT 'a' REGEXP 'a'") == nil)

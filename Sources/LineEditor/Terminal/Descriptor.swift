@@ -38,6 +38,12 @@ struct Descriptor: Hashable, Sendable {
 
   /// Reads up to some kilobytes; waits for the first byte. Empty at the end, or if the terminal is gone.
   func read() -> [UInt8] {
+    var code: Int32?
+    return read(&code)
+  }
+
+  /// - Parameter failure: Why it could not be read, as a number of `errno`; otherwise not changed.
+  func read(_ failure: inout Int32?) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
       #if canImport(Darwin)
@@ -46,6 +52,7 @@ struct Descriptor: Hashable, Sendable {
         let count = bytes.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) }
       #endif
       if count < 0, errno == EINTR { continue }
+      if count < 0 { failure = errno }
       return Array(bytes.prefix(max(0, count)))
     }
   }

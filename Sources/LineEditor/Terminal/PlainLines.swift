@@ -8,6 +8,14 @@ struct PlainLines {
   private var count = 0
   /// The number of the first line that was taken and is not UTF-8.
   private(set) var invalidLine: Int?
+  /// Why no more could be read, as a number of `errno`; a line that has no end by then is not one.
+  private(set) var failure: Int32?
+
+  mutating func read(_ input: Descriptor) {
+    let more = input.read(&failure)
+    if failure != nil, end == bytes.count { bytes = [] }
+    add(more)
+  }
 
   mutating func add(_ more: [UInt8]) {
     isAtEnd = more.isEmpty
@@ -61,14 +69,14 @@ extension Editor {
         }
         ask(prompt.rest)
       } else if plain.isAtEnd {
-        return text.map { .text($0) } ?? .left
+        return plain.failure == nil ? text.map { .text($0) } ?? .left : .left
       } else {
         let ready = Descriptor.wait(for: [signals.bell.inside, input], milliseconds: -1)
         if ready.contains(signals.bell.inside), heard(signals.bell.answer()) == .interrupted {
           ask("\n")
           return .interrupted
         }
-        if ready.contains(input) { plain.add(input.read()) }
+        if ready.contains(input) { plain.read(input) }
       }
     }
   }
@@ -79,7 +87,7 @@ extension Editor {
     while true {
       if let line = plain.peek() { return line }
       if plain.isAtEnd || Descriptor.wait(for: [input], milliseconds: plain.isInLine ? -1 : 0).isEmpty { return nil }
-      plain.add(input.read())
+      plain.read(input)
     }
   }
 }

@@ -59,17 +59,23 @@ extension Connection {
             if let kept { Unmanaged<RegularExpression>.fromOpaque(kept).release() }
           }
         } else {
-          return fail(context, "regexp: this is no regular expression: \(pattern)")
+          return fail(context, "regexp: this is no regular expression: \(shown(pattern))")
         }
         switch expression.search(searched, until: { connection.isInterrupted }) {
         case .found: sqlite3_result_int(context, 1)
         case .notFound: sqlite3_result_int(context, 0)
-        case .tooLarge: fail(context, "regexp: a text has too many ways to match: \(pattern)")
+        case .tooLarge: fail(context, "regexp: a text has too many ways to match: \(shown(pattern))")
         case .stopped: sqlite3_result_error_code(context, SQLITE_INTERRUPT)
         }
       }, nil, nil, nil)
     if code != SQLITE_OK { throw error(code, sql: nil) }
   }
+}
+
+/// A pattern in a message: on one line, and no more of it than one reads.
+private func shown(_ pattern: String) -> String {
+  let start = pattern.prefix(200).split(omittingEmptySubsequences: false) { $0.isNewline }.joined(separator: "\\n")
+  return pattern.count > 200 ? start + "…" : start
 }
 
 /// Nil for NULL.

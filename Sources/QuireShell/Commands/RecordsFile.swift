@@ -21,7 +21,11 @@ package struct RecordsFile: Sendable {
       _ = try Connection(path: copy, access: .create)
     } catch {
       remove()
-      throw ShellFailure("the records of \(printable(path)) cannot be copied to \(folder.path): \(error)")
+      let reason = (error as? SQLiteError)?.message ?? FileObstacle.reason(of: error)
+      let place = printable(folder.deletingLastPathComponent().path)
+      throw ShellFailure(
+        "the records of \(printable(path)) cannot be copied into \(place): \(reason)",
+        hint: "TMPDIR names the folder of temporary files")
     }
   }
 

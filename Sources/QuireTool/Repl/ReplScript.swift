@@ -1,4 +1,5 @@
 import LineEditor
+import QuireSQLite
 import QuireShell
 import Synchronization
 
@@ -55,6 +56,11 @@ struct ReplScript {
       }
       // A signal from here on ends the process by itself.
       if isWholeProcess, StopSignal.hasCome { return end(.interrupted) }
+    }
+    if let failure = reader.inputFailure {
+      return end(.usage) {
+        terminal.printError("standard input cannot be read: \(FileObstacle.reason(failure))")
+      }
     }
     guard session.isInTransaction else { return end(.done) }
     return end(.failure) {
