@@ -167,10 +167,35 @@ extension Saver {
       // It may have the row already, without an object.
       list.keys = ToManyList.sorted(list.keys.filter { $0 != key }.map { $0 == temporary ? key : $0 })
     }
-    // Its own lists were those of an object without a row: they are read again, with unsaved edits.
-    for index in entity.relationships where entity.properties[index].toMany != nil {
-      model._quireSetLink(index, Link())
+    for index in entity.relationships {
+      switch entity.properties[index].kind {
+      case .value: continue
+      case .toOne(let side): leaveFormer(model, row, index, side)
+      case .toMany(let side): readAgain(index, side, of: model, store)
+      }
     }
+  }
+
+  /// What the row has referred to so far does not have the object in its list any longer, if it refers to another now.
+  private func leaveFormer(
+    _ model: any PersistentModel, _ row: any PersistentModel, _ property: Int, _ side: ToOneSide
+  ) {
+    guard let inverse = side.inverse, let key = row._quireLink(property).currentKey,
+      key != model._quireLink(property).currentKey,
+      let former = registered(side.target, key) as? any PersistentModel
+    else { return }
+    core.editing.edit(inverse, of: former) { $0.remove(model._quireRowState.key) }
+  }
+
+  /// Its own list was that of an object without a row: it is read again, with unsaved edits. In a one-to-one relationship,
+  /// the new object's stays, and the row's leaves.
+  private func readAgain(_ property: Int, _ side: ToManySide, of model: any PersistentModel, _ store: Store) {
+    let own = core.loader.targets(of: model, property).first as? any PersistentModel
+    model._quireSetLink(property, Link())
+    guard let own, case .foreignKey(let foreignKey) = side.via,
+      let reference = store.entities[side.target].properties[foreignKey].toOne
+    else { return }
+    core.editing.leaveOthers(model, foreignKey, reference, but: own)
   }
 
   func begin(_ model: any PersistentModel, _ property: Int) -> Bool {
