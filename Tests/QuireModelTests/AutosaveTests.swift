@@ -31,6 +31,27 @@ import Testing
     #expect(try reader.query("SELECT count(*) FROM volume").first == .integer(3))
   }
 
+  @Test(arguments: [true, false])
+  func `what a saveWhenReady that ended in vain has left pending is saved by the next turn`(isEdited: Bool) async throws
+  {
+    let store = try QuireModelTests.store(["Lem": ["Eden"]])
+    let context = store.mainContext
+    let gate = try await ServingTests.Gate(store)
+    context.insert(Volume("Solaris"))
+    let task = Task { try await context.saveWhenReady() }
+    while context.owner.saver.underWay == nil { await Task.yield() }
+    if isEdited { try context.volume("Eden").title = "Eden 1" }
+    for _ in 0..<20 { await Task.yield() }  // the turn ends
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(context.hasChanges)
+    try await gate.open()
+    let end = ContinuousClock.now + .seconds(600)
+    while context.hasChanges, .now < end { await Task.yield() }
+    #expect(try SaveWhenReadyTests.titles(store) == [isEdited ? "Eden 1" : "Eden", "Solaris"])
+    #expect(context.autosaveError == nil)
+  }
+
   @ModelActor actor Short {
     /// - Returns: Says whether the context has been closed.
     func insert(_ title: String) -> Mailbox {

@@ -46,9 +46,11 @@ extension ModelContext {
       return try self.save()  // a row was deleted elsewhere since, or by a cascade: the context finds out which
     } catch {
       saver.end(save)
+      saver.autosaveLater()
       throw error
     }
     saver.end(save)
+    saver.autosaveLater()
     saver.announceSaved(announced)
     owner.following.endTurnIfIdle()
   }

@@ -57,7 +57,7 @@ extension Saver {
     if case ModelError.ignoredAssignments? = error { return autosave() }
     if let error, (try? deletesMore(after: error)) == true { return autosave() }
     if let error { autosaveFailed(error) } else { announceSaved(announced) }
-    if error == nil, hasChanges { core.following.changed() }
+    if error == nil { autosaveLater() }
   }
 
   /// Before anything else is written: what a save under way writes must not be written twice.

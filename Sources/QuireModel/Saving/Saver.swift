@@ -89,6 +89,11 @@ package final class Saver: ContextPart {
     }
   }
 
+  /// The turns that ended while a save was under way have saved nothing: there is another one for what is pending.
+  func autosaveLater() {
+    if autosaves, hasChanges { core.following.changed() }
+  }
+
   /// What an autosave threw: kept by the context as long as there is one, and warned of in any case.
   func noteAutosaveError(_ error: any Error) {
     core.context?.autosaveError = error
