@@ -6,7 +6,7 @@ import QuireSQLite
 ///
 /// The copies are not changed any more, and refer to each other by key. Their originals are touched on their own
 /// context's isolation only.
-// @unchecked: immutable but for `newKeys`, which has a lock.
+// @unchecked: immutable but for what the save has made of it, which has a lock.
 final class PendingCopy: @unchecked Sendable {
   struct Object {
     let original: any PersistentModel
@@ -30,7 +30,12 @@ final class PendingCopy: @unchecked Sendable {
   private let author: String?
   private let onConflict: ConflictPolicy
   private let onUniqueConflict: UniqueConflictPolicy
-  private let saved = Locked<[Int64: Int64]>([:])
+  private let saved = Locked(Outcome())
+
+  private struct Outcome {
+    var newKeys: [Int64: Int64] = [:]
+    var ranTriggers = false
+  }
 
   /// On the isolation of the context.
   init(_ core: ContextCore) {
@@ -48,7 +53,9 @@ final class PendingCopy: @unchecked Sendable {
   }
 
   /// The keys that the last run has given to new objects, by their temporary ones.
-  var newKeys: [Int64: Int64] { saved.withLock { $0 } }
+  var newKeys: [Int64: Int64] { saved.withLock { $0.newKeys } }
+  /// Whether triggers or foreign keys' actions have written in the last run: edits may have been taken back.
+  var ranTriggers: Bool { saved.withLock { $0.ranTriggers } }
 
   /// Makes all of it pending in another context, and saves it there.
   func save(in context: ModelContext) throws {
@@ -81,9 +88,11 @@ final class PendingCopy: @unchecked Sendable {
       return model
     }
     for (object, model) in zip(inserted + edits + deleted, new + old) { object.link(model, core) }
+    let indirect = core.saver.open?.transaction.indirectEventCount
     try context.save()
+    let ranTriggers = core.saver.open?.transaction.indirectEventCount != indirect
     let keys = zip(inserted, new).map { ($0.key, $1._quireRowState.key) }
-    saved.withLock { $0 = Dictionary(uniqueKeysWithValues: keys) }
+    saved.withLock { $0 = Outcome(newKeys: Dictionary(uniqueKeysWithValues: keys), ranTriggers: ranTriggers) }
   }
 }
 

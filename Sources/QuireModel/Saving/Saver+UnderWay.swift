@@ -77,27 +77,29 @@ extension Saver {
     } catch {
       deferError(error)
     }
-    if underWay === save { core.following.followSaved(take(save)) }
+    guard underWay === save else { return }
+    core.following.compareSaved(take(save))
   }
 
   private var isClosed: Bool { core.isClosed }
 
   /// The context is about to stand at that commit: ends the save that it contains, if any.
   ///
-  /// - Returns: The objects whose edits that save has written.
-  func take(upTo number: Int64, _ commits: [ChangeSet]) -> [any PersistentModel] {
-    guard let save = underWay, case .committed(let own?)? = save.outcome, own <= number else { return [] }
-    let saved = take(save)
+  /// - Returns: What was written and may have been changed again: by triggers, or by commits after that one.
+  func take(upTo number: Int64, _ commits: [ChangeSet]) -> SavedWork {
+    guard let save = underWay, case .committed(let own?)? = save.outcome, own <= number else { return SavedWork() }
+    let work = take(save, isFollowed: commits.contains { $0.number > own })
     if let changes = commits.first(where: { $0.origin == save.origin }) { undo?.committed(changes) }
-    return saved
+    return work
   }
 
   /// What has been saved is not pending any longer.
   ///
-  /// - Returns: The objects whose edits have been written.
-  private func take(_ save: SaveUnderWay) -> [any PersistentModel] {
+  /// - Parameter isFollowed: Whether other commits are taken in together with it.
+  /// - Returns: What was written and may have been changed again.
+  private func take(_ save: SaveUnderWay, isFollowed: Bool = false) -> SavedWork {
     underWay = nil
-    guard let store else { return [] }
+    guard let store else { return SavedWork() }
     let copy = save.copy
     let keys = copy.newKeys
     // Before new objects get their keys, by which references to them are compared.
@@ -120,7 +122,11 @@ extension Saver {
     if !deleted.isEmpty { pending.deleted.removeAll { deleted.contains(ObjectIdentifier($0)) } }
     pending.forgetSaved()
     core.fetcher.forgetUnsavedValues()
-    return copy.edits.map(\.original)
+    guard copy.ranTriggers || isFollowed else { return SavedWork() }
+    return SavedWork(
+      models: (copy.edits + copy.inserted).map(\.original).filter {
+        $0._quireRowState.isOwned(by: core) && $0._quireRowState.key >= ModelState.firstKey
+      }, joins: Set(copy.joinEdits.changes.keys.map(\.join)))
   }
 
   /// A new object has its row.
