@@ -1,5 +1,6 @@
 import Observation
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -94,6 +95,51 @@ import Testing
     }
     try context.undo()
     #expect(ubik.price == 0 && changes.withLock { $0 } == 1 && !ubik.hasChanges)
+  }
+
+  @Test(arguments: [true, false])
+  func `what was linked and never saved before the deletion is not in its lists`(isRead: Bool) throws {
+    let (lem, dick) = (try context.writer("Lem"), try context.writer("Dick"))
+    let (eden, ubik) = (try context.volume("Eden"), try context.volume("Ubik"))
+    ubik.contributors = [lem]
+    try context.save()
+    if isRead { #expect(lem.volumes.count == 2 && lem.contributed.count == 1) }
+    eden.contributors = [lem, dick]
+    ubik.writer = lem
+    ubik.contributors = []
+    context.delete(lem)
+    try context.save()
+    try context.undo()
+    #expect(!lem.isDeleted && lem.contributed.map(\.title) == ["Ubik"] && ubik.contributors.map(\.name) == ["Lem"])
+    #expect(eden.contributors.isEmpty && dick.contributed.isEmpty)
+    #expect(lem.volumes.map(\.title).sorted() == ["Eden", "Solaris"] && dick.volumes.map(\.title) == ["Ubik"])
+    #expect(ubik.writer === dick && !context.hasChanges)
+  }
+
+  @Test(arguments: [true, false])
+  func `what was linked to it, and lost with its row, does not come back to the lists of others`(bySQL: Bool) throws {
+    let (lem, dick) = (try context.writer("Lem"), try context.writer("Dick"))
+    let (eden, ubik) = (try context.volume("Eden"), try context.volume("Ubik"))
+    #expect(dick.volumes.count == 1 && dick.contributed.isEmpty && lem.volumes.count == 2)
+    eden.contributors = [dick]
+    eden.writer = dick
+    let told = Mutex(false)
+    withObservationTracking {
+      _ = dick.contributed
+    } onChange: {
+      told.withLock { $0 = true }
+    }
+    if bySQL {
+      try context.execute("DELETE FROM volume WHERE title = 'Eden'")
+    } else {
+      try context.delete(model: Volume.self, where: #Predicate { $0.title == "Eden" })
+    }
+    #expect(eden.isDeleted && dick.volumes.count == 1 && dick.contributed.isEmpty && told.withLock { $0 })
+    context.rollback()
+    _ = context.drainDeferredErrors()
+    try context.undo()
+    #expect(!eden.isDeleted && dick.volumes.map(\.title) == ["Ubik"] && dick.contributed.isEmpty)
+    #expect(lem.volumes.count == 2 && eden.writer === lem && eden.contributors.isEmpty && ubik.writer === dick)
   }
 
   @Test func `an object that was inserted again stays that of its new row`() throws {

@@ -188,8 +188,9 @@ package final class Following: ContextPart {
   /// - Parameter open: The committed transaction. Rows that its saves did not write themselves are changes to the
   ///   context.
   func prepareOwn(_ commit: Commit, _ open: OpenTransaction) {
-    if core.saver.undo?.committed(commit.changes) == true { core.saver.bringBack(commit.changes) }
-    let edited = open.saving != nil && commit.hasIndirectEvents ? core.pending.edits : []
+    var work = SavedWork()
+    if core.saver.undo?.committed(commit.changes) == true { work.lists = core.saver.bringBack(commit.changes) }
+    if open.saving != nil, commit.hasIndirectEvents { work.models = core.pending.edits }
     let removed = open.saving.map(saved) ?? []
     // SQL executed by the context itself may follow a commit that it has not merged yet.
     var missed = core.mailbox.take(upTo: commit.number) ?? []
@@ -211,7 +212,7 @@ package final class Following: ContextPart {
       var batch = CommitBatch(of: commits, number: commit.number)
       batch.rowsUnknown = rowsUnknown
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
-      compareSaved(SavedWork(models: edited), on: commit.connection, into: step)
+      compareSaved(work, on: commit.connection, into: step)
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch
       step.reads = core.queriesRun.value

@@ -7,6 +7,7 @@ extension Following {
   /// Finds the changes of objects and lists in memory.
   func objects(in batch: CommitBatch, on connection: Connection, into step: Transition) {
     guard let store else { return }
+    defer { leaveEditedLists(step) }
     core.fetcher.readAgain(store, on: connection, into: step)
     if batch.rowsUnknown { return compare(store, on: connection, into: step) { _ in true } }
     let uncompared = batch.altersSchema || !batch.alteredTables.isEmpty ? uncompared : []
@@ -18,6 +19,24 @@ extension Following {
       } else if let join = store.joins.first(where: { $0.name == changes.table.name }) {
         pairs(of: join, changes, store, into: step)
       }
+    }
+  }
+
+  /// Objects whose rows are gone leave the lists into which unsaved edits have put them, as no change of a row says that they
+  /// were there: if the row comes back, it is not in these lists.
+  private func leaveEditedLists(_ step: Transition) {
+    if step.gone.isEmpty || pending.editedLists.isEmpty { return }
+    let gone = Set(
+      step.gone.compactMap { model in
+        entity(of: model).map { RowName(entity: $0.index, key: model._quireRowState.key) }
+      })
+    var seen: Set<ListPlace.Name> = []
+    for place in pending.editedLists where seen.insert(place.name).inserted {
+      guard let list = place.model._quireLink(place.property).list,
+        let target = entity(of: place.model)?.properties[place.property].toMany?.target
+      else { continue }
+      let keys = list.keys.filter { !gone.contains(RowName(entity: target, key: $0)) }
+      if keys.count < list.keys.count { step.lists.append(.init(place, was: list.keys, keys: keys)) }
     }
   }
 

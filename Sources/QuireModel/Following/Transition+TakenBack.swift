@@ -6,6 +6,10 @@ struct SavedWork {
   var models: [any PersistentModel] = []
   /// The join tables in which pairs were written.
   var joins: Set<Int> = []
+  /// Lists that show something else for other reasons.
+  var lists: Set<ListPlace.Kind> = []
+
+  var isEmpty: Bool { models.isEmpty && joins.isEmpty && lists.isEmpty }
 }
 
 /// Edits that were changed again: by triggers or foreign keys' actions in the save that wrote them, or, after a save that
@@ -13,7 +17,7 @@ struct SavedWork {
 extension Following {
   /// Compares saved objects with their rows at the context's commit, in a step of its own: the save has changed nothing.
   func compareSaved(_ work: SavedWork) {
-    if work.models.isEmpty, work.joins.isEmpty { return }
+    if work.isEmpty { return }
     if move != nil { finishMove() }  // called from inside a notification: finish it first
     let step = Transition(number: position.number)
     do {
@@ -29,7 +33,7 @@ extension Following {
   ///
   /// - Parameter work: The objects that the save has written, before any other change was made to them.
   func compareSaved(_ work: SavedWork, on connection: Connection, into step: Transition) {
-    guard let store, !work.models.isEmpty || !work.joins.isEmpty else { return }
+    guard let store, !work.isEmpty else { return }
     let known = Set((step.refreshed.map(\.model) + step.gone).map { ObjectIdentifier($0) })
     let waiting = work.models.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
     for (index, models) in Dictionary(grouping: waiting, by: { entity(of: $0)?.index ?? -1 })
@@ -78,7 +82,7 @@ extension Following {
   /// The lists that may show something else than the file: those on the other side of the objects' references, if these
   /// have changed again or the object is gone, and those of the pairs.
   private func lists(of work: SavedWork, in step: Transition, _ store: Store) -> Set<ListPlace.Kind> {
-    var kinds: Set<ListPlace.Kind> = []
+    var kinds = work.lists
     let saved = Set(work.models.map { ObjectIdentifier($0) })
     func addReferences(of model: any PersistentModel, _ properties: PropertyMask) {
       guard saved.contains(ObjectIdentifier(model)), let entity = entity(of: model) else { return }

@@ -30,10 +30,11 @@ struct DeletedObjects {
 extension Saver {
   /// Makes deleted objects the objects of their rows again, which the commit has inserted once more.
   ///
-  /// They have the values of before their deletion; the step that follows compares them with the rows, and gives their
-  /// lists what the commit has linked again.
-  func bringBack(_ changes: ChangeSet) {
-    guard let store, let undo else { return }
+  /// They have the values of before their deletion; the step that follows compares them with the rows.
+  ///
+  /// - Returns: Their lists, which have what was unsaved when they were deleted: the step compares them with the file.
+  func bringBack(_ changes: ChangeSet) -> Set<ListPlace.Kind> {
+    guard let store, let undo else { return [] }
     var returned: [any PersistentModel] = []
     for table in changes.tables {
       guard let entity = store.entity(ofTable: table.table.name) else { continue }
@@ -50,6 +51,13 @@ extension Saver {
       }
     }
     for model in returned { forgetStrangers(of: model) }
+    return Set(returned.flatMap(loadedLists))
+  }
+
+  private func loadedLists(of model: any PersistentModel) -> [ListPlace.Kind] {
+    guard let entity = entity(of: model) else { return [] }
+    return entity.relationships.filter { model._quireLink($0).list != nil }
+      .map { ListPlace.Kind(entity: entity.index, property: $0) }
   }
 
   /// Drops targets of references that are not the objects of their rows.
