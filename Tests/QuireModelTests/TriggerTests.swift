@@ -87,4 +87,55 @@ import Testing
     try context.save()
     #expect(first.isDeleted && !new.isDeleted)
   }
+
+  @Test(arguments: [0, 1, 2])
+  func `rows that a trigger adds to the same table get the keys behind those of new objects`(form: Int) async throws {
+    let store = try QuireModelTests.store(["Lem": ["first"]])
+    let context = ModelContext(store, isolation: nil)
+    try store.execute(
+      """
+      CREATE TRIGGER t AFTER INSERT ON volume WHEN new.title NOT LIKE 'index of %' BEGIN \
+      INSERT INTO volume (title, price, is_in, writer_id) VALUES ('index of ' || new.title, 0, 1, new.writer_id); END
+      """)
+    let lem = try context.writer("Lem")
+    #expect(lem.volumes.count == 1)
+    let new = (1...3).map { Volume("\($0)", writer: lem) }
+    for volume in new { context.insert(volume) }
+    lem.name = "Stanisław Lem"
+    switch form {
+    case 0: try context.save()
+    case 1: try context.transaction { try context.save() }
+    default: try await context.saveWhenReady()
+    }
+    #expect(new.map(\.persistentModelID.rowKey) == [2, 3, 4] && !context.hasChanges)
+    #expect(Set(lem.volumes.map(\.title)) == ["first", "1", "2", "3", "index of 1", "index of 2", "index of 3"])
+    #expect(
+      try store.value("SELECT group_concat(title) FROM (SELECT title FROM volume WHERE id < 5 ORDER BY id)")
+        == "first,1,2,3")
+  }
+
+  @Test func `also where the new objects of the table refer to each other`() throws {
+    let store = try ModelContainer(
+      for: Shoot.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store, isolation: nil)
+    try store.execute(
+      "CREATE TRIGGER t AFTER INSERT ON shoot WHEN new.name <> 'bud' BEGIN INSERT INTO shoot (name, stem_id) VALUES ('bud', new.id); END"
+    )
+    let stem = Shoot("stem")
+    let branch = Shoot("branch", stem)
+    context.insert(Shoot("twig", branch))
+    try context.save()
+    #expect(Set(stem.shoots.map(\.name)) == ["branch", "bud"] && Set(branch.shoots.map(\.name)) == ["twig", "bud"])
+    #expect(try store.value("SELECT count(*) FROM shoot") == 6)
+  }
+}
+
+@Model private final class Shoot {
+  var name: String
+  var stem: Shoot?
+  @Relationship(inverse: \Shoot.stem) var shoots: [Shoot] = []
+  init(_ name: String, _ stem: Shoot? = nil) {
+    self.name = name
+    self.stem = stem
+  }
 }

@@ -43,7 +43,7 @@ package final class Saver: ContextPart {
     guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
     let store = try requireStore()
-    var order = Writing.Order.insertsFirst
+    var order = Writing.Order()
     while true {
       var writing: Writing?
       do {
@@ -117,7 +117,7 @@ package final class Saver: ContextPart {
     defer { open.isSaving = false }
     try decide(store, on: open.connection)
     let before = (events: open.transaction.eventCount, indirect: open.transaction.indirectEventCount)
-    var writing = Writing(core, store, .insertsFirst)
+    var writing = Writing(core, store, Writing.Order())
     while true {
       do {
         try open.transaction.savepoint { try writing.run(open.transaction, on: open.connection) }
@@ -169,12 +169,17 @@ package final class Saver: ContextPart {
     try checkRules()
   }
 
-  /// A value that is unique may be free once deletes and edits have been written: then another order is tried. If a
-  /// cascade is deeper than SQLite goes, its objects are deleted one by one.
+  /// A value that is unique may be free once deletes and edits have been written, and a key if the rows of triggers come
+  /// behind it: then another order is tried. If a cascade is deeper than SQLite goes, its objects are deleted one by one.
   /// - Throws: What SQLite has refused, in the models' words, if there is no other.
   private func nextOrder(after writing: Writing?, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
-    if error.isTooDeep, let order = writing?.order, try deletesCascades() { return order }
-    guard error.isUnique, let order = writing?.order.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) else {
+    guard var order = writing?.order else { throw explained(error, store, of: nil) }
+    if error.isTooDeep, try deletesCascades() { return order }
+    if error.isKeyTaken, !order.beginsWithHighestKeys {
+      order.beginsWithHighestKeys = true
+    } else if error.isUnique, let next = order.steps.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) {
+      order.steps = next
+    } else {
       throw explained(error, store, of: writing?.refused)
     }
     return order

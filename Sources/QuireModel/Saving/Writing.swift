@@ -9,18 +9,6 @@ import QuireSQLite
 /// looked at when all is written. Where that is refused too, edited rows may be changing places: then each gives its
 /// unique values up before any gets its new ones.
 final class Writing {
-  enum Order {
-    case insertsFirst, deletesFirst, valuesGivenUpFirst
-
-    var next: Order? {
-      switch self {
-      case .insertsFirst: .deletesFirst
-      case .deletesFirst: .valuesGivenUpFirst
-      case .valuesGivenUpFirst: nil
-      }
-    }
-  }
-
   let owner: ContextCore
   let store: Store
   let order: Order
@@ -44,7 +32,7 @@ final class Writing {
     let indirect = transaction.indirectEventCount
     do {
       try giveKeys(transaction)
-      switch order {
+      switch order.steps {
       case .insertsFirst:
         try insert(connection)
         try pairs(connection)
@@ -53,7 +41,7 @@ final class Writing {
       case .deletesFirst, .valuesGivenUpFirst:
         try connection.execute("PRAGMA defer_foreign_keys = ON")
         try pairs(connection) { !$0 }
-        if order == .valuesGivenUpFirst { try giveUpValues(connection) }
+        if order.steps == .valuesGivenUpFirst { try giveUpValues(connection) }
         try update(connection) { $0.keysMask }
         try delete(connection)
         try update(connection) { ~$0.keysMask }
@@ -98,13 +86,13 @@ final class Writing {
 
   private func insert(_ connection: Connection) throws {
     if places.isEmpty { return }
-    if store.hasCircularKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
+    if store.hasCircularKeys || order.beginsWithHighestKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
     for index in store.insertOrder where !places[index].isEmpty {
       let entity = store.entities[index]
       let statement = try connection.statement(entity.insert, try Writing.insertSQL(entity))
       defer { statement.reset() }
       let newKeys = newKeys
-      for place in places[index] {
+      for place in order.beginsWithHighestKeys ? places[index].reversed() : places[index] {
         guard let model = owner.pending.inserted[place] else { continue }
         statement.bind(newKeys[place], at: 1)
         do {
@@ -218,7 +206,7 @@ final class Writing {
           throw Writing.ignored("\(entity.name) \(state.key) was not updated")
         }
         // In the other orders a delete of this save may have taken the row along.
-        if order == .insertsFirst { throw lost(model, entity, mask) }
+        if order.steps == .insertsFirst { throw lost(model, entity, mask) }
       }
       written += 1
     }

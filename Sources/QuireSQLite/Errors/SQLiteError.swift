@@ -33,7 +33,9 @@ extension SQLiteError {
   /// Any constraint: UNIQUE, NOT NULL, CHECK, FOREIGN KEY and so on.
   package var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   /// A value of a UNIQUE index or PRIMARY KEY, or a row id, already exists.
-  package var isUnique: Bool { code == 2067 || code == 1555 || code == 2579 }
+  package var isUnique: Bool { code == 2067 || isKeyTaken }
+  /// Another row has the key.
+  package var isKeyTaken: Bool { code == 1555 || code == 2579 }
   /// The table and the columns whose values are not unique, of "UNIQUE constraint failed: book.isbn, book.year".
   package var uniqueColumns: (table: String, columns: [String])? {
     guard isUnique, let list = message.split(separator: ": ").last else { return nil }
