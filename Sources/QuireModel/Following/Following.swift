@@ -169,7 +169,7 @@ package final class Following: ContextPart {
     let step = Transition(number: advance.number)
     step.advance = advance
     objects(in: batch, on: advance.connection, into: step)
-    compareSaved(saved, on: advance.connection, into: step)
+    compareSaved(saved, beside: batch, on: advance.connection, into: step)
     step.followers = prepared(batch, on: advance.connection)
     step.batch = batch
     step.reads = core.queriesRun.value
@@ -212,7 +212,7 @@ package final class Following: ContextPart {
       var batch = CommitBatch(of: commits, number: commit.number)
       batch.rowsUnknown = rowsUnknown
       if !onlyOwn { objects(in: batch, on: commit.connection, into: step) }
-      compareSaved(work, on: commit.connection, into: step)
+      compareSaved(work, beside: batch, on: commit.connection, into: step)
       step.followers = prepared(batch, on: commit.connection)
       step.batch = batch
       step.reads = core.queriesRun.value

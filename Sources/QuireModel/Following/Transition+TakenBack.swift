@@ -21,7 +21,7 @@ extension Following {
     if move != nil { finishMove() }  // called from inside a notification: finish it first
     let step = Transition(number: position.number)
     do {
-      try position.read { compareSaved(work, on: $0, into: step) }
+      try position.read { compareSaved(work, beside: nil, on: $0, into: step) }
     } catch {
       return deferError(error)
     }
@@ -31,16 +31,23 @@ extension Following {
 
   /// Compares saved objects with their rows. A row that ends as it began is in no change, but its object has the edit.
   ///
-  /// - Parameter work: The objects that the save has written, before any other change was made to them.
-  func compareSaved(_ work: SavedWork, on connection: Connection, into step: Transition) {
+  /// - Parameters:
+  ///   - work: The objects that the save has written, before any other change was made to them.
+  ///   - batch: The changes whose rows the step has compared already.
+  func compareSaved(
+    _ work: SavedWork, beside batch: CommitBatch?, on connection: Connection, into step: Transition
+  ) {
     guard let store, !work.isEmpty else { return }
     let known = Set((step.refreshed.map(\.model) + step.gone).map { ObjectIdentifier($0) })
     let waiting = work.models.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
     for (index, models) in Dictionary(grouping: waiting, by: { entity(of: $0)?.index ?? -1 })
       .sorted(by: { $0.key < $1.key }) where index >= 0
     {
+      let entity = store.entities[index]
+      let compared = Set(batch?[entity.table]?.rows.map(\.key) ?? [])
       do {
-        try compareRows(of: models, store.entities[index], on: connection, into: step)
+        try compareRows(
+          of: models.filter { !compared.contains(.integer($0._quireRowState.key)) }, entity, on: connection, into: step)
       } catch {
         deferError(error)
       }
@@ -63,6 +70,7 @@ extension Following {
   private func compareRows(
     of models: [any PersistentModel], _ entity: Entity, on connection: Connection, into step: Transition
   ) throws {
+    if models.isEmpty { return }
     let rows = try core.loader.staged(entity, keys: models.map(\._quireRowState.key), on: connection)
     var missing: [any PersistentModel] = []
     for model in models {

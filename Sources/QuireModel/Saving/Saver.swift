@@ -138,9 +138,9 @@ package final class Saver: ContextPart {
       open.transaction.eventCount == before.events + writing.expectedEvents
       && open.transaction.indirectEventCount == before.indirect
     if !isAlone {
-      core.following.objects(
-        in: CommitBatch(open, since: before.events, number: step.number), on: open.connection, into: step)
-      core.following.compareSaved(SavedWork(models: edited), on: open.connection, into: step)
+      let batch = CommitBatch(open, since: before.events, number: step.number)
+      core.following.objects(in: batch, on: open.connection, into: step)
+      core.following.compareSaved(SavedWork(models: edited), beside: batch, on: open.connection, into: step)
     }
     core.following.move = step
     core.following.finishMove()
