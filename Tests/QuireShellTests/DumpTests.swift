@@ -178,10 +178,16 @@ import Testing
   }
 
   @Test func `it goes into a file, and on a screen if there is not too much of it`() async throws {
-    let library = try Library()
+    let library = try Library(
+      Library.schema + """
+        INSERT INTO note VALUES ('a' || char(10, 10) || 'b', 3);
+        CREATE VIEW paragraphs AS SELECT 'a
+
+        b' AS text;
+        """)
     let session = try library.session()
     let path = library.folder.appending(path: "x.sql").path
-    #expect(try await session.said(".save \(path) .dump").hasPrefix("28 rows in \(path) · "))
+    #expect(try await session.said(".save \(path) .dump").hasPrefix("29 rows in \(path) · "))
     let text = try String(contentsOfFile: path, encoding: .utf8)
     #expect(Data(text.utf8) == (try await Self.dump(session)))
     #expect(try await session.said(".dump") + "\n" == text)

@@ -17,8 +17,9 @@ extension ShellSession {
           throw ShellFailure("it is too much to be shown", hint: ".save FILE.sql .dump writes it into a file", .usage)
         }
       }
-      let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-      return try await run.each(.lines(lines))
+      // An empty line may be a part of a text; behind the last statement there is none.
+      let lines = text.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      return try await run.each(.lines(lines.map { String(decoding: $0, as: UTF8.self) }))
     }
     let clock = ContinuousClock()
     let begin = clock.now

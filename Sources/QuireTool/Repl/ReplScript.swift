@@ -24,7 +24,7 @@ struct ReplScript {
     reader.language.continues = { [session] in session.continues($0, $1) }
     let hasLeft = Mutex(false)
     let writes = RepeatedWrites()
-    // What was run before an error is told before it.
+    // Shows how many statements were run before it shows an error.
     func end(_ status: ExitStatus, _ tell: () -> Void = {}) -> ExitStatus {
       for reply in writes.rest() { try? show(reply) }
       tell()
