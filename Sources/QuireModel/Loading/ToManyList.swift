@@ -114,7 +114,7 @@ extension Slot {
   }
 
   @inlinable public init<Target: PersistentModel>(_ targets: [Target]) where Wrapped == [Target] {
-    self.init(link: Link(detached: targets))
+    self.init(link: targets.isEmpty ? Link() : Link(detached: targets))
   }
 
   @inlinable public init<Target: PersistentModel>(_ targets: [Target]?) where Wrapped == [Target]? {

@@ -20,9 +20,19 @@ final class OpenTransaction {
   /// Whether a save is writing: one inside that would write the same objects again.
   var isSaving = false
 
-  init(_ transaction: Transaction, on connection: Connection) {
+  /// Whether it is a savepoint of a transaction that is another's to commit.
+  private let isSavepoint: Bool
+
+  init(_ transaction: Transaction, on connection: Connection, isSavepoint: Bool = false) {
     self.transaction = transaction
     self.connection = connection
+    self.isSavepoint = isSavepoint
+  }
+
+  /// Runs the body, and undoes its changes if it throws.
+  func undoing<Result>(_ body: () throws -> Result) throws -> Result {
+    if isSavepoint, writes == 0 { return try transaction.beginningSavepoint(body) }
+    return try transaction.savepoint(body)
   }
 
   /// How far it has come, for taking back what a transaction inside has done.

@@ -120,7 +120,7 @@ package final class Saver: ContextPart {
     var writing = Writing(core, store, Writing.Order())
     while true {
       do {
-        try open.transaction.savepoint { try writing.run(open.transaction, on: open.connection) }
+        try open.undoing { try writing.run(open.transaction, on: open.connection) }
         break
       } catch let error as SQLiteError {
         writing = Writing(core, store, try nextOrder(after: writing, error, store))

@@ -69,7 +69,7 @@ private func wasOverBefore(_ error: any Error) -> Bool {
 extension Saver {
   /// Runs the block in a transaction that is another's to commit, and saves what it leaves unsaved.
   func serve(_ transaction: Transaction, _ block: () throws -> Void) throws {
-    let open = OpenTransaction(transaction, on: transaction.connection)
+    let open = OpenTransaction(transaction, on: transaction.connection, isSavepoint: true)
     self.open = open
     defer { self.open = nil }
     try core.fitting(block)

@@ -40,6 +40,8 @@ public struct SQLTransaction {
 
   /// Runs the body in a savepoint, which may be nested: if it throws, its changes are undone.
   @discardableResult public func savepoint<T>(_ body: () throws -> T) throws -> T { try writer.savepoint(body) }
+  /// Runs the body as the first that a savepoint does: if it throws, its changes are undone with that savepoint, which stays.
+  package func beginningSavepoint<T>(_ body: () throws -> T) throws -> T { try writer.beginningSavepoint(body) }
 
   /// How many row events the transaction has so far, without those undone by savepoints and failed statements.
   package var eventCount: Int { writer.capture.eventCount }

@@ -228,16 +228,31 @@ extension Writer {
       try run(release)
       return result
     } catch {
-      if let lost { throw lost }
-      do throws(SQLiteError) {
-        try run(rollbackTo)
-        try run(release)
-      } catch {
-        lost = lost ?? error  // what the savepoint did is still there: the whole transaction must go
-      }
-      if hasAlteredSchema { capture.schemaDidChange() }
+      try goBack { () throws(SQLiteError) in try run(release) }
       throw error
     }
+  }
+
+  /// Runs the body as the first that a savepoint does: if it throws, its changes are undone with that savepoint, which stays.
+  func beginningSavepoint<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch {
+      try goBack {}
+      throw error
+    }
+  }
+
+  /// Undoes what was done since the innermost savepoint.
+  private func goBack(_ end: () throws(SQLiteError) -> Void) throws {
+    if let lost { throw lost }
+    do throws(SQLiteError) {
+      try run(rollbackTo)
+      try end()
+    } catch {
+      lost = lost ?? error  // what the savepoint did is still there: the whole transaction must go
+    }
+    if hasAlteredSchema { capture.schemaDidChange() }
   }
 }
 
