@@ -66,6 +66,19 @@ struct FileBytes {
   /// To be called after ``peek()`` has found a byte.
   @inline(__always) mutating func pass() { place += 1 }
 
+  /// The bytes up to the first that is not accepted, which stays the next.
+  @inline(__always) mutating func take(while isAccepted: (UInt8) -> Bool) throws(ShellFailure) -> ArraySlice<UInt8> {
+    var taken: ArraySlice<UInt8> = []
+    while try peek() != nil {
+      let rest = piece[place...]
+      let end = rest.firstIndex { !isAccepted($0) } ?? piece.count
+      if taken.isEmpty { taken = rest[..<end] } else { taken += rest[..<end] }
+      place = end
+      if end < piece.count { break }
+    }
+    return taken
+  }
+
   /// The rest of the line, without its end; nil at the end of the file.
   mutating func line() throws(ShellFailure) -> [UInt8]? {
     guard try peek() != nil else { return nil }

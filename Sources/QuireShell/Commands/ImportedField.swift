@@ -14,7 +14,7 @@ enum ImportedField: Hashable {
   case word(String)
 
   /// Nil for a number that is beyond those of a file.
-  func value(in column: FileModel.Column) -> Value? {
+  func value(in column: ColumnKind) -> Value? {
     switch (self, column.keeps) {
     case (.word("Inf"), .numbers): return .real(.infinity)
     case (.word("-Inf"), .numbers): return .real(-.infinity)
@@ -26,7 +26,7 @@ enum ImportedField: Hashable {
       if let infinity = JSONInfinity(rawValue: text) { return .real(infinity.number) }
       if let number = Int64(text) { return .integer(number) }
       guard let number = Double(text), number.isFinite else { return nil }
-      if text.contains(where: { ".eE".contains($0) }) || column.affinity == .real { return .real(number) }
+      if text.contains(where: { ".eE".contains($0) }) || column.isReal { return .real(number) }
       return String(format: "%.0f", number) == text ? .real(number) : nil
     }
   }
@@ -44,17 +44,23 @@ enum ImportedField: Hashable {
   }
 }
 
-extension FileModel.Column {
+/// What a column makes of fields, told once for all records.
+struct ColumnKind {
+  fileprivate let keeps: Kept
+  fileprivate let isReal: Bool
+
   fileprivate enum Kept { case texts, numbers, anything }
 
-  /// What it makes of values.
-  fileprivate var keeps: Kept {
-    switch affinity {
-    case .text: .texts
-    case .blob: .anything
-    // In a table that is STRICT it takes all values as they are, elsewhere it makes numbers of texts itself.
-    case .numeric where type.uppercased() == "ANY": .anything
-    case .integer, .real, .numeric: .numbers
-    }
+  init(of column: FileModel.Column) {
+    let affinity = column.affinity
+    isReal = affinity == .real
+    keeps =
+      switch affinity {
+      case .text: .texts
+      case .blob: .anything
+      // In a table that is STRICT it takes all values as they are, elsewhere it makes numbers of texts itself.
+      case .numeric where column.type.uppercased() == "ANY": .anything
+      case .integer, .real, .numeric: .numbers
+      }
   }
 }

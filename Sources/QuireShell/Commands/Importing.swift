@@ -96,8 +96,10 @@ private struct Insertion {
   let model: FileModel
   private let connection: Connection
   private var names: [String]?
-  /// Those of the names; nil for a computed one, whose value is passed over.
-  private var columns: [FileModel.Column?] = []
+  /// Those of the names without the computed ones.
+  private var columns: [FileModel.Column] = []
+  /// By name; nil for a computed column, whose value is passed over.
+  private var kinds: [ColumnKind?] = []
   private var sql = ""
 
   /// - Parameter header: The names that all records have; nil if each has its own.
@@ -107,12 +109,13 @@ private struct Insertion {
   }
 
   mutating func insert(_ record: [JSONLine.Member], at place: RecordPlace) throws {
-    let names = record.map(\.name)
-    if names != self.names { try prepare(names, at: place) }
+    let isPrepared = names.map { record.elementsEqual($0) { $0.name == $1 } } ?? false
+    if !isPrepared { try prepare(record.map(\.name), at: place) }
     var values: [Value] = []
-    for (member, column) in zip(record, columns) {
-      guard let column else { continue }
-      guard let value = member.field.value(in: column) else {
+    values.reserveCapacity(columns.count)
+    for (member, kind) in zip(record, kinds) {
+      guard let kind else { continue }
+      guard let value = member.field.value(in: kind) else {
         throw place.failure(
           "the number of \(printable(member.name)) has more digits than a column keeps, or is beyond all numbers",
           hint: "in quotes it is text, which keeps them")
@@ -127,13 +130,13 @@ private struct Insertion {
       let reason =
         error.isForeignKey
         ? "it refers to a row that does not exist"
-        : WriteFailure(model: model, given: columns.compactMap { $0 }).explained(error)?.message ?? error.message
+        : WriteFailure(model: model, given: columns).explained(error)?.message ?? error.message
       throw place.failure(reason)
     }
   }
 
   private mutating func prepare(_ names: [String], at place: RecordPlace) throws {
-    columns = []
+    var all: [FileModel.Column] = []
     for (number, name) in names.enumerated() {
       if name.isEmpty, model.column(named: name) == nil {
         throw place.failure(
@@ -145,13 +148,14 @@ private struct Insertion {
       guard let column = model.column(named: name) else {
         throw place.failure("\(model.name) has no \(printable(name))", hint: hint(forUnknown: name))
       }
-      if columns.contains(where: { $0?.column.utf8.elementsEqual(column.column.utf8) == true }) {
+      if all.contains(where: { $0.column.utf8.elementsEqual(column.column.utf8) }) {
         throw place.failure("\(printable(name)) is there twice")
       }
-      columns.append(column.isGenerated ? nil : column)
+      all.append(column)
     }
     self.names = names
-    let columns = columns.compactMap { $0 }
+    kinds = all.map { $0.isGenerated ? nil : ColumnKind(of: $0) }
+    columns = all.filter { !$0.isGenerated }
     let list = try columns.map { try quoted(identifier: $0.column) }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     sql =

@@ -10,7 +10,7 @@ struct SeparatedReader {
     /// Bytes that are not UTF-8, with quotes or without.
     case malformed(Data)
 
-    init(_ content: [UInt8], isQuoted: Bool) {
+    init(_ content: some Sequence<UInt8>, isQuoted: Bool) {
       guard let text = String(validating: content, as: UTF8.self) else {
         self = .malformed(Data(content))
         return
@@ -77,18 +77,15 @@ struct SeparatedReader {
 
   /// - Parameter number: Its place in the record, from 1.
   private mutating func field(_ number: Int) throws(ShellFailure) -> Field {
-    var content: [UInt8] = []
     guard try bytes.peek() == UInt8(ascii: "\"") else {
-      while let byte = try bytes.peek(), byte != separator, byte != 10, byte != 13 {
-        content.append(byte)
-        bytes.pass()
-      }
-      return Field(content, isQuoted: false)
+      let separator = separator
+      return Field(try bytes.take { $0 != separator && $0 != 10 && $0 != 13 }, isQuoted: false)
     }
+    var content: [UInt8] = []
     bytes.pass()
     while let byte = try bytes.peek() {
-      bytes.pass()
       if byte == UInt8(ascii: "\"") {
+        bytes.pass()
         guard let next = try bytes.peek(), next != separator, next != 10, next != 13 else {
           return Field(content, isQuoted: true)
         }
@@ -97,11 +94,14 @@ struct SeparatedReader {
             "in field \(number) more follows the closing quote",
             hint: "a quote inside a quoted field is written twice")
         }
-        bytes.pass()
       } else if byte == 10 {
         line += 1
+      } else {
+        content += try bytes.take { $0 != UInt8(ascii: "\"") && $0 != 10 }
+        continue
       }
       content.append(byte)
+      bytes.pass()
     }
     throw start.failure("a quote that is not closed")
   }

@@ -10,13 +10,20 @@ struct TableProposal {
   private static let examinedRecords = 1000
   private static let mostColumns = 100
 
-  private var names: [String]
+  private var columns: [Column] = []
+  /// The column of each name.
+  private var places: [String: Int] = [:]
   /// What separates the fields, if that is not what the request says.
   private(set) var separator: Character?
-  private var kinds: [String: Kind] = [:]
-  /// How many records have a value of that name, and how many there are.
-  private var counts: [String: Int] = [:]
   private var recordCount = 0
+
+  private struct Column {
+    let name: String
+    /// Nil until a record has a value.
+    var kind: Kind?
+    /// How many records have a value.
+    var count = 0
+  }
 
   private enum Kind {
     case integer, wideInteger, real, text
@@ -49,11 +56,11 @@ struct TableProposal {
   /// names.
   init?(for request: ImportRequest) {
     guard FileName.isRegular(request.file), var records = try? ImportRecords(request) else { return nil }
-    names = records.header ?? []
+    for name in records.header ?? [] { add(name) }
     for _ in 0..<Self.examinedRecords {
       guard let record = try? records.next()?.record else { break }
       take(record)
-      if names.count > Self.mostColumns { return nil }
+      if columns.count > Self.mostColumns { return nil }
     }
     if records.header != nil { findSeparator(of: request) }
     if separator == nil, obstacle != nil { return nil }
@@ -65,7 +72,7 @@ struct TableProposal {
   /// - Throws: ``ShellFailure`` if the file cannot be read, or if no table can have its names.
   init(forAllOf request: ImportRequest, each: () throws -> Void) throws {
     var records = try ImportRecords(request)
-    names = records.header ?? []
+    for name in records.header ?? [] { add(name) }
     if records.header != nil { findSeparator(of: request) }
     if separator != nil { return }
     while let (record, _) = try records.next() {
@@ -77,22 +84,31 @@ struct TableProposal {
 
   private mutating func take(_ record: [JSONLine.Member]) {
     recordCount += 1
-    for (name, field) in record {
-      if kinds[name] == nil, !names.contains(name) { names.append(name) }
+    for (number, (name, field)) in record.enumerated() {
+      // Most records have all names, in one order.
+      let isInPlace = number < columns.count && columns[number].name == name
+      let place = isInPlace ? number : places[name] ?? add(name)
       guard let kind = Self.kind(of: field) else { continue }
-      counts[name, default: 0] += 1
-      kinds[name] = kinds[name]?.joined(kind) ?? kind
+      columns[place].count += 1
+      columns[place].kind = columns[place].kind?.joined(kind) ?? kind
     }
   }
 
+  @discardableResult private mutating func add(_ name: String) -> Int {
+    places[name] = columns.count
+    columns.append(Column(name: name))
+    return columns.count - 1
+  }
+
   private mutating func findSeparator(of request: ImportRequest) {
-    guard names.count == 1, request.separator == nil else { return }
-    let counted = ";|\t".map { sign in (sign, count: names[0].count { $0 == sign }) }
+    guard columns.count == 1, request.separator == nil else { return }
+    let counted = ";|\t".map { sign in (sign, count: columns[0].name.count { $0 == sign }) }
     separator = counted.max { $0.count < $1.count }.flatMap { $0.count > 0 ? $0.0 : nil }
   }
 
   /// Why no table can have the names.
   private var obstacle: String? {
+    let names = columns.map(\.name)
     if names.isEmpty { return "it has no records, and no names" }
     if let place = names.firstIndex(of: "") { return "name \(place + 1) of \(names.count) is empty" }
     if let name = names.first(where: { printable($0) != $0 }) {
@@ -114,18 +130,19 @@ struct TableProposal {
   ///
   /// - Throws: ``ShellFailure`` if there is none, or if a record has no value for it.
   func key(_ asked: String) throws(ShellFailure) -> String {
-    guard let name = names.first(where: { $0 == asked }) ?? names.first(where: { SQLName($0) == SQLName(asked) }) else {
+    let place = places[asked] ?? columns.firstIndex { SQLName($0.name) == SQLName(asked) }
+    guard let column = place.map({ columns[$0] }) else {
       throw ShellFailure(
         "there is no column \(printable(asked)) to be the key",
-        hint: nearest(to: asked, among: names).map { "did you mean \($0)?" }, .usage)
+        hint: nearest(to: asked, among: columns.map(\.name)).map { "did you mean \($0)?" }, .usage)
     }
-    let missing = recordCount - counts[name, default: 0]
+    let missing = recordCount - column.count
     if missing > 0 {
       throw ShellFailure(
-        "\(printable(name)) cannot be the key: \(missing.grouped) of \(recordCount.grouped) records have no value for it"
+        "\(printable(column.name)) cannot be the key: \(missing.grouped) of \(recordCount.grouped) records have no value for it"
       )
     }
-    return name
+    return column.name
   }
 
   /// - Parameters:
@@ -134,16 +151,16 @@ struct TableProposal {
   func statement(for table: String, key: String? = nil) -> String? {
     let name = "\"'[`".contains(table.prefix(1)) ? SQLTokens.name(table) : table
     guard let table = try? quoted(identifier: name) else { return nil }
-    let columns = names.compactMap { name in
-      (try? quoted(identifier: name)).map { quoted in
-        let type = (kinds[name] ?? .text).type
-        let isKey = name == key
+    let definitions = columns.compactMap { column in
+      (try? quoted(identifier: column.name)).map { quoted in
+        let type = (column.kind ?? .text).type
+        let isKey = column.name == key
         // An integer key is the row's own number, which is never NULL.
         return "\(quoted) \(type)\(isKey ? " PRIMARY KEY" : "")\(isKey && type != "INTEGER" ? " NOT NULL" : "")"
       }
     }
-    if columns.count < names.count { return nil }
-    return "CREATE TABLE \(table) (\(columns.joined(separator: ", ")));"
+    if definitions.count < columns.count { return nil }
+    return "CREATE TABLE \(table) (\(definitions.joined(separator: ", ")));"
   }
 
   /// Nil for NULL.
