@@ -169,8 +169,9 @@ public actor ShellSession {
       try await withTaskCancellationHandler {
         if Task.isCancelled { throw ShellFailure("stopped", .stopped) }
         let writes = RepeatedWrites()
+        let session = self  // a closure with `self` in it would be run on another thread
         let checked = Run(output: output, confirm: confirm) { reply in
-          if !reply.isDelivered { try await self.checkNotPassed() }
+          if !reply.isDelivered { try await session.checkNotPassed() }
           for reply in writes.replies(to: reply) { try await each(reply) }
         }
         do {

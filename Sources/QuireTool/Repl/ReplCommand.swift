@@ -72,6 +72,6 @@ extension Command {
     }
     return isTerminal
       ? await Repl.converse(session, invocation)
-      : await ReplScript(session, invocation).run()
+      : await ReplScript(invocation).run(on: session)
   }
 }

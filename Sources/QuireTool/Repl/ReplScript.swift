@@ -3,25 +3,24 @@ import QuireSQLite
 import QuireShell
 import Synchronization
 
-/// Statements from standard input if that is not a terminal: run one after the other, until one fails.
+/// Statements from standard input if that is not a terminal: run one after the other, until one fails. All of it on the
+/// session, as a switch between threads costs more than a short statement.
 struct ReplScript {
-  private let session: ShellSession
   private let terminal: Terminal
   /// Whether the process is there for it alone, and signals are its own.
   private let isWholeProcess: Bool
 
-  init(_ session: ShellSession, _ invocation: Invocation) {
-    self.session = session
+  init(_ invocation: Invocation) {
     terminal = invocation.terminal
     isWholeProcess = invocation.isWholeProcess
   }
 
   /// - Returns: That of the first statement that failed.
-  func run() async -> ExitStatus {
+  func run(on session: isolated ShellSession) async -> ExitStatus {
     let reader = Editor(environment: [:])
     var completeness = ScriptCompleteness(session)
     reader.language.isComplete = { completeness.isComplete($0) }
-    reader.language.continues = { [session] in session.continues($0, $1) }
+    reader.language.continues = { session.continues($0, $1) }
     let hasLeft = Mutex(false)
     let writes = RepeatedWrites()
     // Shows how many statements were run before it shows an error.
@@ -39,14 +38,14 @@ struct ReplScript {
       do {
         if isWholeProcess { StopSignal.stop(session) }
         defer { if isWholeProcess { StopSignal.goOn() } }
-        try await session.run(text, to: output) { reply in
+        try await session.run(text, to: output(of: session)) { reply in
           if case .quit = reply { hasLeft.withLock { $0 = true } }
           for reply in writes.replies(to: reply) { try show(reply) }
         }
-        if isUnread { return .done }
+        if isUnread(session) { return .done }
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
-        if failure.kind == .stopped, isUnread { return .done }
+        if failure.kind == .stopped, isUnread(session) { return .done }
         let told = CommandFailure(failure, in: text)
         return end(told.exitStatus) {
           terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
@@ -69,9 +68,9 @@ struct ReplScript {
   }
 
   /// Whether the reader of the answers is gone; a script that writes is run to its end all the same.
-  private var isUnread: Bool { terminal.outputFailure() != nil && !session.isWriting }
+  private func isUnread(_ session: ShellSession) -> Bool { terminal.outputFailure() != nil && !session.isWriting }
 
-  private var output: RowOutput {
+  private func output(of session: ShellSession) -> RowOutput {
     var style = AnswerStyle()
     style.isTerminal = terminal.output.isTerminal
     style.width = displayWidth
