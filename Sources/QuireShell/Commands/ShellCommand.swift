@@ -88,9 +88,18 @@ extension Completer {
             detail: ShellCommand.all.first { ".\($0.name)" == spelling || $0.others.contains(spelling) }?.help ?? "")
         })
     }
+    let kind = ShellCommand.find(name, sign)?.kind ?? .schema
+    if [.load, .read, .save, .open].contains(kind) {
+      // As it is typed, with what is behind it.
+      let behind: Substring = text.drop { $0.isWhitespace }.drop { !$0.isWhitespace }
+      let typed: Substring = behind.drop { $0.isWhitespace }
+      if let files = files(typed) {
+        return InputCompletions(range: end - typed.utf8.count..<end, candidates: files)
+      }
+    }
     let word = argument.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
     let words: [String] =
-      switch ShellCommand.find(name, sign)?.kind ?? .schema {
+      switch kind {
       case .format: AnswerFormat.allCases.map(\.rawValue)
       case .wide, .all, .write, .sql, .time: ["on", "off"]
       case .live: ["off"]
