@@ -303,6 +303,30 @@ import Testing
     #expect(try Self.titles(store) == ["Solaris 1"] && !context.hasChanges)
   }
 
+  @Test func `an edit of a row that is deleted before it is written is told also where others exchange unique values`()
+    async throws
+  {
+    let store = try ModelContainer(for: Tome.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    let tomes = ["a", "b", "c"].map { Tome($0, $0, shelf: nil) }
+    for tome in tomes { context.insert(tome) }
+    try context.save()
+    let gate = try await ServingTests.Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM tome WHERE code = 'c'") } }
+    await ServingTests.waiting(1, in: store)
+    (tomes[0].code, tomes[1].code) = (tomes[1].code, tomes[0].code)
+    tomes[2].pages = 7
+    let save = Task { try await context.saveWhenReady() }
+    await ServingTests.waiting(2, in: store)
+    try await gate.open()
+    try await others.value
+    let error = await #expect(throws: ModelError.self) { try await save.value }
+    guard case .ignoredAssignments(let places)? = error else { throw CancellationError() }
+    #expect(places.count == 1 && places[0].hasPrefix("Tome.pages of "))
+    try await context.saveWhenReady()
+    #expect(try Self.texts("SELECT code FROM tome ORDER BY id", store) == ["b", "a"] && !context.hasChanges)
+  }
+
   @Test func `saves of several contexts and writes are committed together`() async throws {
     let (_, store) = try Self.context()
     let gate = try await ServingTests.Gate(store)

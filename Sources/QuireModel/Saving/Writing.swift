@@ -39,6 +39,7 @@ final class Writing {
         try update(connection)
         try delete(connection)
       case .deletesFirst, .valuesGivenUpFirst:
+        try requireEdited(connection)
         try connection.execute("PRAGMA defer_foreign_keys = ON")
         try pairs(connection) { !$0 }
         if order.steps == .valuesGivenUpFirst { try giveUpValues(connection) }
@@ -205,7 +206,7 @@ final class Writing {
         if try isThere(entity, state.key, connection) {
           throw Writing.ignored("\(entity.name) \(state.key) was not updated")
         }
-        // In the other orders a delete of this save may have taken the row along.
+        // In the other orders it was there, and a delete of this save has taken it along.
         if order.steps == .insertsFirst { throw lost(model, entity, mask) }
       }
       written += 1
@@ -268,6 +269,16 @@ final class Writing {
     expectedEvents += connection.changes
     if connection.changes == 0, try isThere(entity, model._quireRowState.key, connection) {
       throw Writing.ignored("\(entity.name) \(model._quireRowState.key) was not deleted")
+    }
+  }
+
+  /// Before deletes, which may take rows of edited objects along: those of a copy may have been deleted elsewhere.
+  private func requireEdited(_ connection: Connection) throws {
+    guard owner.saver.isSilent else { return }
+    for model in owner.pending.edits where !model._quireRowState.flags.contains(.deleted) {
+      guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
+      let state = model._quireRowState
+      if try !isThere(entity, state.key, connection) { throw lost(model, entity, state.dirty) }
     }
   }
 
