@@ -327,6 +327,25 @@ import Testing
     #expect(try Self.texts("SELECT code FROM tome ORDER BY id", store) == ["b", "a"] && !context.hasChanges)
   }
 
+  @Test func `an object that is deleted before it is linked is left out, as in any save, and the rest is saved`()
+    async throws
+  {
+    let (context, store) = try Self.context(["Lem": ["Eden"], "Le Guin": []])
+    let eden = try context.volume("Eden")
+    let writers = try context.fetch(FetchDescriptor<Writer>(sortBy: [SortDescriptor(\.name)]))
+    let gate = try await ServingTests.Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM writer WHERE name = 'Le Guin'") } }
+    await ServingTests.waiting(1, in: store)
+    eden.contributors = writers
+    let save = Task { try await context.saveWhenReady() }
+    await ServingTests.waiting(2, in: store)
+    try await gate.open()
+    try await others.value
+    try await save.value
+    #expect(eden.contributors.map(\.name) == ["Lem"] && !context.hasChanges)
+    #expect(try store.value("SELECT count(*) FROM volume_contributors") == .integer(1))
+  }
+
   @Test func `saves of several contexts and writes are committed together`() async throws {
     let (_, store) = try Self.context()
     let gate = try await ServingTests.Gate(store)

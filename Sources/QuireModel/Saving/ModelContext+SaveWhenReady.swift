@@ -46,6 +46,7 @@ extension ModelContext {
       return try self.save()  // a row was deleted elsewhere since, or by a cascade: the context finds out which
     } catch {
       saver.end(save)
+      if saver.hasLostLinks(of: save, after: error) { return try await saveWhenReady(deadline: deadline) }
       saver.autosaveLater()
       throw error
     }

@@ -56,8 +56,17 @@ extension Saver {
     // A row was deleted elsewhere since: the context finds out which, and saves the rest.
     if case ModelError.ignoredAssignments? = error { return autosave() }
     if let error, (try? deletesMore(after: error)) == true { return autosave() }
+    if let error, hasLostLinks(of: save, after: error) { return autosave() }
     if let error { autosaveFailed(error) } else { announceSaved(announced) }
     if error == nil { autosaveLater() }
+  }
+
+  /// Whether a save was refused, and links objects whose rows were deleted elsewhere since they were copied: the context has
+  /// dropped these links now, as any save does, and can save the rest.
+  func hasLostLinks(of save: SaveUnderWay, after error: any Error) -> Bool {
+    guard case ModelError.relationshipRefused = error else { return false }
+    core.following.settle()
+    return save.copy.joinEdits.changes.contains { pending.joinEdits.changes[$0.key] != $0.value }
   }
 
   /// Before anything else is written: what a save under way writes must not be written twice.
