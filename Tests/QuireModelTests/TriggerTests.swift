@@ -114,6 +114,46 @@ import Testing
         == "first,1,2,3")
   }
 
+  @Test(arguments: [0, 1, 2])
+  func `rows that a trigger adds to the table of other new objects get the keys behind theirs`(form: Int) async throws {
+    let store = try ModelContainer(for: Novel.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store, isolation: nil)
+    try store.execute(
+      "CREATE TRIGGER t AFTER INSERT ON novel BEGIN INSERT INTO chapter (title, place, novel_id) VALUES ('preface', -9, new.id); END"
+    )
+    let novels = (1...2).map { _ in Novel() }
+    for novel in novels {
+      context.insert(novel)
+      novel.chapters = [Chapter("one"), Chapter("two")]
+    }
+    let new = novels.flatMap(\.chapters)
+    switch form {
+    case 0: try context.save()
+    case 1: try context.transaction { try context.save() }
+    default: try await context.saveWhenReady()
+    }
+    #expect(new.map(\.persistentModelID.rowKey) == [1, 2, 3, 4] && !context.hasChanges)
+    for novel in novels { #expect(novel.chapters.map(\.title) == ["preface", "one", "two"]) }
+    #expect(try store.value("SELECT count(*) FROM chapter WHERE id > 4 AND title = 'preface'") == .integer(2))
+  }
+
+  @Test func `also where a trigger adds rows to its own table and to that of its targets`() throws {
+    let store = try ModelContainer(for: Novel.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store, isolation: nil)
+    try store.execute(
+      """
+      CREATE TRIGGER t AFTER INSERT ON chapter WHEN new.title <> 'index' BEGIN \
+      INSERT INTO novel (id) VALUES (NULL); INSERT INTO chapter (title, place) VALUES ('index', 0); END
+      """)
+    let novel = Novel()
+    context.insert(novel)
+    novel.chapters = [Chapter("one"), Chapter("two")]
+    try context.save()
+    #expect(novel.persistentModelID.rowKey == 1 && novel.chapters.map(\.persistentModelID.rowKey) == [1, 2])
+    #expect(try context.fetchCount(FetchDescriptor<Novel>()) == 3)
+    #expect(try context.fetchCount(FetchDescriptor<Chapter>()) == 4)
+  }
+
   @Test func `also where the new objects of the table refer to each other`() throws {
     let store = try ModelContainer(
       for: Shoot.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))

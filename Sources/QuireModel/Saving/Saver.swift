@@ -175,8 +175,8 @@ package final class Saver: ContextPart {
   private func nextOrder(after writing: Writing?, _ error: SQLiteError, _ store: Store) throws -> Writing.Order {
     guard var order = writing?.order else { throw explained(error, store, of: nil) }
     if error.isTooDeep, try deletesCascades() { return order }
-    if error.isKeyTaken, !order.beginsWithHighestKeys {
-      order.beginsWithHighestKeys = true
+    if error.isKeyTaken, order.highestKeys != .targetsFirst {
+      order.highestKeys = order.highestKeys == nil ? .childrenFirst : .targetsFirst
     } else if error.isUnique, let next = order.steps.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) {
       order.steps = next
     } else {

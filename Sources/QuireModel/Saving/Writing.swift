@@ -87,25 +87,36 @@ final class Writing {
 
   private func insert(_ connection: Connection) throws {
     if places.isEmpty { return }
-    if store.hasCircularKeys || order.beginsWithHighestKeys { try connection.execute("PRAGMA defer_foreign_keys = ON") }
-    for index in store.insertOrder where !places[index].isEmpty {
-      let entity = store.entities[index]
-      let statement = try connection.statement(entity.insert, try Writing.insertSQL(entity))
-      defer { statement.reset() }
-      let newKeys = newKeys
-      for place in order.beginsWithHighestKeys ? places[index].reversed() : places[index] {
-        guard let model = owner.pending.inserted[place] else { continue }
-        statement.bind(newKeys[place], at: 1)
-        do {
-          try model._quireBind(entity.storedMask, to: statement, from: 2)
-        } catch {
-          throw notStorable(model, entity, entity.storedMask, error, statement)
-        }
-        try write(model, statement)
-        if connection.changes == 0 { throw Writing.ignored("a new \(entity.name) was not inserted") }
-      }
-      expectedEvents += places[index].count
+    if store.hasCircularKeys || order.highestKeys != nil { try connection.execute("PRAGMA defer_foreign_keys = ON") }
+    guard let highest = order.highestKeys else {
+      for index in store.insertOrder { try insert(places[index], of: store.entities[index], connection) }
+      return
     }
+    for index in highest == .targetsFirst ? store.insertOrder : store.insertOrder.reversed() {
+      try insert(places[index].suffix(1), of: store.entities[index], connection)
+    }
+    for index in store.insertOrder {
+      try insert(places[index].dropLast().reversed(), of: store.entities[index], connection)
+    }
+  }
+
+  private func insert(_ places: some Collection<Int>, of entity: Entity, _ connection: Connection) throws {
+    if places.isEmpty { return }
+    let statement = try connection.statement(entity.insert, try Writing.insertSQL(entity))
+    defer { statement.reset() }
+    let newKeys = newKeys
+    for place in places {
+      guard let model = owner.pending.inserted[place] else { continue }
+      statement.bind(newKeys[place], at: 1)
+      do {
+        try model._quireBind(entity.storedMask, to: statement, from: 2)
+      } catch {
+        throw notStorable(model, entity, entity.storedMask, error, statement)
+      }
+      try write(model, statement)
+      if connection.changes == 0 { throw Writing.ignored("a new \(entity.name) was not inserted") }
+    }
+    expectedEvents += places.count
   }
 
   private func write(_ model: any PersistentModel, _ statement: Statement) throws {
