@@ -213,6 +213,49 @@ import Testing
     #expect(lines.count == 44 && lines[20] == "… 5 more statements: 10 rows" && lines[42] == lines[20])
   }
 
+  @Test func `rows of SQLite's own are written only where a new file has a table for them`() async throws {
+    let library = try Library(
+      "CREATE TABLE gone (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO gone VALUES (3); DROP TABLE gone;"
+        + "CREATE TABLE \"autoincrement\" (x); INSERT INTO sqlite_sequence VALUES ('autoincrement', 1);")
+    for tables in ["", " autoincrement"] {
+      #expect(
+        String(decoding: try await Self.dump(library.session(), ".dump" + tables), as: UTF8.self) == """
+          PRAGMA foreign_keys = OFF;
+          BEGIN;
+          CREATE TABLE "autoincrement" (x);
+          COMMIT;
+          PRAGMA foreign_keys = ON;
+
+          """)
+    }
+    guard let program = SQLiteShell.path else { return print("skipped in part: the sqlite3 program is not installed") }
+    // Only some programs' SQLite makes this table.
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = [
+      "-init", "/dev/null", "-bail", library.file.path,
+      """
+      ANALYZE; CREATE TABLE samples (tbl, idx, neq, nlt, ndlt, sample); PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET name = 'sqlite_stat4', tbl_name = 'sqlite_stat4',
+        sql = 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)' WHERE name = 'samples'
+      """,
+    ]
+    try process.run()
+    process.waitUntilExit()
+    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    #expect(process.terminationStatus == 0 && text.contains("DELETE FROM sqlite_stat1;") && !text.contains("stat4"))
+  }
+
+  @Test func `a table that reads an index is written, also if its name is how that one's begins`() async throws {
+    let library = try Library(
+      """
+      CREATE VIRTUAL TABLE book_words USING fts5 (t); INSERT INTO book_words VALUES ('one two');
+      CREATE VIRTUAL TABLE book USING fts5vocab (book_words, row);
+      """)
+    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    #expect(text.contains("CREATE VIRTUAL TABLE book USING fts5vocab (book_words, row);") && !text.contains("'two'"))
+  }
+
   @Test func `what statements cannot make again is refused, and the other tables can be written`() async throws {
     let library = try Library(
       "CREATE TABLE a (x); CREATE VIRTUAL TABLE bare USING fts5 (t, content=''); INSERT INTO bare (rowid, t) VALUES (1, 'x');"

@@ -38,7 +38,7 @@ struct Dump {
         indexes.append(rebuilding)
       }
     }
-    try ownRows(names)
+    try ownRows(objects, isWhole: names == nil)
     for kind in [SchemaReader.ObjectKind.index, .view] {
       for object in objects where object.kind == kind { put(object.sql ?? "") }
     }
@@ -97,11 +97,16 @@ struct Dump {
       return "INSERT INTO \(name) (\(name)) VALUES ('rebuild')"
     case ("rtree", _), ("rtree_i32", _), ("geopoly", _): try copy(columns, of: table)
     default:
-      if try reader.tables().contains(where: { $0.kind == .shadow && $0.name.hasPrefix(table + "_") }) {
+      if try reader.tables().contains(where: { $0.kind == .shadow && Self.owner(of: $0) == SQLName(table) }) {
         throw cannot(table, "how the module \(printable(module)) stores its rows is not known here")
       }
     }
     return nil
+  }
+
+  /// The virtual table that a table is a part of: its name ends before the last `_`.
+  private static func owner(of shadow: SchemaReader.Table) -> SQLName? {
+    shadow.name.lastIndex(of: "_").map { SQLName(String(shadow.name[..<$0])) }
   }
 
   /// What was set in a full-text index, such as its ranking.
@@ -120,27 +125,36 @@ struct Dump {
       hint: ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file", .refused)
   }
 
-  /// The rows of SQLite's own tables: the last keys that were given, and what ANALYZE has counted.
-  private mutating func ownRows(_ names: Set<SQLName>?) throws {
+  /// The rows of SQLite's own tables: the last keys that were given, and what ANALYZE has counted. The samples in
+  /// `sqlite_stat4` are not written, because most programs' SQLite has no such table.
+  private mutating func ownRows(_ objects: [SchemaReader.Object], isWhole: Bool) throws {
     let count = rowCount
     defer { rowCount = count }  // they are not rows of the user's
+    // The file may have it for a table that was dropped; a new one has it with the first table that needs it.
+    let counting = objects.filter { $0.kind == .table && Self.givesKeysOnce($0) }.map(\.name)
     let sequence = "sqlite_sequence"
-    if try reader.hasTable(sequence), names == nil {
+    if !counting.isEmpty, try reader.hasTable(sequence), isWhole {
       put("DELETE FROM \(sequence)")
       try copy(["rowid", "name", "seq"], of: sequence)
-    } else if try reader.hasTable(sequence) {
+    } else if !counting.isEmpty, try reader.hasTable(sequence) {
+      let names = Set(counting.map { SQLName($0) })
       for row in try connection.query("SELECT name, quote(name), quote(seq) FROM \(sequence) ORDER BY name").rows {
-        guard let name = row[0].string, names?.contains(SQLName(name)) == true else { continue }
+        guard let name = row[0].string, names.contains(SQLName(name)) else { continue }
         put("DELETE FROM \(sequence) WHERE name = \(row[1].string ?? "")")
         put("INSERT INTO \(sequence) (name, seq) VALUES (\(row[1].string ?? ""), \(row[2].string ?? ""))")
       }
     }
-    guard names == nil, try reader.hasTable("sqlite_stat1") else { return }
+    let counts = "sqlite_stat1"
+    guard isWhole, try reader.hasTable(counts) else { return }
     put("ANALYZE sqlite_schema")
-    for table in ["sqlite_stat1", "sqlite_stat4"] where try reader.hasTable(table) {
-      put("DELETE FROM \(table)")
-      try copy(try reader.columns(of: table).map(\.name), of: table)
-    }
+    put("DELETE FROM \(counts)")
+    try copy(try reader.columns(of: counts).map(\.name), of: counts)
+  }
+
+  /// Whether a table is one with AUTOINCREMENT, which is a name only in quotes.
+  private static func givesKeysOnce(_ table: SchemaReader.Object) -> Bool {
+    let tokens = SQLTokens(table.sql ?? "")
+    return tokens.contains { $0.kind == .word && SQLName.folded(tokens.text(of: $0)) == "autoincrement" }
   }
 
   private mutating func copy(_ columns: [String], of table: String, _ way: String = "") throws {
