@@ -56,6 +56,17 @@ import Testing
         """)
   }
 
+  @Test func `nothing is left of the copy when the process is killed while it reads`() throws {
+    try quire.write("k.csv", "a,b", (0..<200_000).map { "\($0),x" }.joined(separator: "\n"))
+    let ran = try quire.shell(
+      """
+      mkdir copies; TMPDIR=$PWD/copies quire query k.csv 'count K' > answer & quire=$!
+      while kill -0 $quire && ! ls -l /proc/$quire/fd | grep -q records.db; do sleep 0.02; done
+      sleep 0.3; kill -KILL $quire; wait $quire; cat answer; ls copies
+      """)
+    #expect(ran.output.isEmpty, "\(ran)")
+  }
+
   @Test func `a column has numbers only if each value comes out as the number it is`() throws {
     let columns: [(name: String, values: [String], type: String)] = [
       ("code", ["007", "1"], "TEXT"), ("wide", ["9007199254740993", "-1"], "INTEGER"),

@@ -32,7 +32,8 @@ package struct RecordsFile: Sendable {
   /// The database, which is empty until a session takes the records.
   package var copy: String { folder.appending(path: "records.db").path }
 
-  /// Removes the copy. A session that has it open can still read it.
+  /// Removes the copy, also before it is filled: a session that has it open can still do both, and nothing is left of it
+  /// when the process ends, however it does.
   package func remove() { try? FileManager.default.removeItem(at: folder) }
 
   /// The table's name: that of the file, unless SQLite or Quire keeps such names for itself.
@@ -69,12 +70,14 @@ extension ShellSession {
   private func fill(_ records: RecordsFile) throws {
     for sql in ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF"] { try source.connection.execute(sql) }
     let table = try quoted(identifier: records.table)
+    let reading = try Source(opening: source.path, isWriting: false, own: source.own, options)
+    records.remove()
+    shared.withLock { $0.isCopied = true }
     _ = try load(ImportRequest(file: records.path, model: table, createsTable: true))
-    _ = try setWriting(false)
+    use(reading, isWriting: false)
     let banner = Banner(file: records.path, models, source.facts, isWriting: false, isCopied: true)
     shared.withLock { shared in
       shared.file = records.path
-      shared.isCopied = true
       shared.banner = banner.lines
     }
   }

@@ -241,6 +241,7 @@ public actor ShellSession {
   /// - Throws: ``ShellFailure`` if another file is at the path, whose rows an answer would not have; for a write, also if
   ///   there is none. What a deleted file has can still be read.
   func checkPlace(writing: Bool) throws(ShellFailure) {
+    if isCopied { return }  // nothing is at its path
     switch source.place {
     case .atItsPath: return
     case .nowhere where !writing: return

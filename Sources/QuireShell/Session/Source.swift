@@ -97,7 +97,13 @@ struct Source {
   var facts: FileFacts {
     var facts = FileFacts()
     var info = stat()
-    if stat(path, &info) == 0 { facts.sizeInBytes = Int(info.st_size) }
+    if stat(path, &info) == 0 {
+      facts.sizeInBytes = Int(info.st_size)
+    } else if case .integer(let bytes)? = try? connection.query(
+      "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    ).first {
+      facts.sizeInBytes = Int(bytes)
+    }
     facts.countsRows = facts.sizeInBytes <= Self.countedSizeInBytes
     if facts.countsRows { facts.rows = rowCount }
     let version = try? connection.query(

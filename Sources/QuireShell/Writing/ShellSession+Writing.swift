@@ -215,13 +215,17 @@ extension ShellSession {
     try checkPlace(writing: true)
     if isOn == (source.recording != nil) { return isOn ? "writing is on already" : "writing is off already" }
     if !source.connection.isAutocommit { throw ShellFailure("a transaction is open: commit or rollback first", .usage) }
-    let opened = try Source(opening: source.path, isWriting: isOn, own: source.own, options)
+    use(try Source(opening: source.path, isWriting: isOn, own: source.own, options), isWriting: isOn)
+    return isOn ? "writing is on for this session; every write of rows can be undone (undo)" : "writing is off"
+  }
+
+  /// Goes on with the same file, opened for writing, or no longer so.
+  func use(_ opened: Source, isWriting isOn: Bool) {
     source = opened
     undone = UndoLog(keeping: options.undoableRows)
     shared.withLock { shared in
       shared.isWriting = isOn
       shared.watch = opened.watch
     }
-    return isOn ? "writing is on for this session; every write of rows can be undone (undo)" : "writing is off"
   }
 }

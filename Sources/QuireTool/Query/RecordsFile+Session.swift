@@ -15,11 +15,10 @@ extension RecordsFile {
     }
   }
 
-  /// Lets a session take the records, and removes the copy. A signal that stops it stops the session until then.
+  /// Lets a session take the records. A signal that stops it stops the session until then.
   func fill(_ session: ShellSession, _ invocation: Invocation) async throws {
     if invocation.isWholeProcess { StopSignal.stop(session) }
     defer { if invocation.isWholeProcess { StopSignal.goOn() } }
     try await session.take(self)
-    remove()
   }
 }
