@@ -71,6 +71,37 @@ import Testing
     #expect(await session.failure(".read \(library.folder.path)").hasSuffix(" cannot be read: Is a directory"))
   }
 
+  @Test func `of a file that fails no transaction stays open, and keys are checked as before`() async throws {
+    let session = try library.writing()
+    func read(_ text: String) throws -> String {
+      try Data(text.utf8).write(to: library.folder.appending(path: "a.sql"))
+      return ".read \(library.folder.path)/a.sql"
+    }
+    let dump =
+      "PRAGMA foreign_keys = OFF;\nBEGIN;\nINSERT INTO tag VALUES (9, 'y');\n/* again */ INSERT INTO tag VALUES (9, 'z');\n"
+    #expect(
+      await session.failure(try read(dump + "COMMIT;\nPRAGMA foreign_keys = ON;")).hasSuffix(
+        """
+        a.sql: UNIQUE constraint failed: tag.id
+           4 │ /* again */ INSERT INTO tag VALUES (9, 'z');
+             │             ^^^^^^
+        the transaction that the file began was rolled back
+        """))
+    #expect(!session.isInTransaction)
+    #expect(try await session.rows("PRAGMA foreign_keys") == [[1]])
+    #expect(try library.rows("SELECT name FROM tag WHERE id > 6") == [])
+    #expect(await session.failure("undo") == "there is nothing to undo")
+    // One that was open before is the user's.
+    _ = try await session.replies("begin; insert into tag values (8, 'x');")
+    #expect(await session.failure(try read("SELECT 1;\nINSERT INTO tag VALUES (8, 'z');")).contains("2 │ INSERT INTO"))
+    #expect(session.isInTransaction)
+    _ = try await session.replies("commit")
+    #expect(try library.rows("SELECT name FROM tag WHERE id > 6") == [["x"]])
+    // What it has set when it succeeds stays.
+    _ = try await session.replies(read("PRAGMA foreign_keys = OFF;"))
+    #expect(try await session.rows("PRAGMA foreign_keys") == [[0]])
+  }
+
   @Test func `waiting for a pipe of statements ends when the session is stopped`() async throws {
     let pipe = library.folder.appending(path: "statements").path
     try #require(mkfifo(pipe, 0o600) == 0)

@@ -41,12 +41,21 @@ extension ShellSession {
         hint: "quire FILE < SCRIPT runs commands, too", .usage)
     }
     input = text
+    let wasOpen = !source.connection.isAutocommit
+    let areKeysOn = try source.connection.query("PRAGMA foreign_keys").first
     do {
       try await answer(text, run)
     } catch {
       var failure = explained(error)
       failure.message = "\(printable(file)): " + failure.text(in: text, width: { $0.count }, shown: { printable($0) })
       (failure.range, failure.hint) = (nil, nil)
+      if !wasOpen, !source.connection.isAutocommit,
+        (try? await sql("ROLLBACK", Run(output: nil, confirm: run.confirm) { _ in })) != nil
+      {
+        failure.hint = "the transaction that the file began was rolled back"
+      }
+      // A dump has switched them off, and would have switched them on again at its end.
+      if !wasOpen, areKeysOn == 1 { _ = try? source.connection.execute("PRAGMA foreign_keys = ON") }
       throw failure
     }
   }

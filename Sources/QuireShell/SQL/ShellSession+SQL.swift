@@ -16,7 +16,11 @@ extension ShellSession {
       isFirst = false
       let words = StatementWords(text, begin..<script.position)
       let wasOpen = !source.connection.isAutocommit
-      try await self.statement(statement, words, run)
+      do {
+        try await self.statement(statement, words, run)
+      } catch {
+        throw begin > 0 || script.hasMore ? placed(explained(error), words) : error
+      }
       if !wasOpen { opening = source.connection.isAutocommit ? nil : words.range }
     }
     if let opening, !options.staysOpen, !source.connection.isAutocommit {
@@ -25,6 +29,14 @@ extension ShellSession {
         hint: "put its statements and commit behind it")
     }
     if isFirst { throw ShellFailure("there is no statement in the text") }
+  }
+
+  /// Of several statements the first word of the one that failed is the place, if the failure has no better one.
+  private func placed(_ failure: ShellFailure, _ words: StatementWords) -> ShellFailure {
+    guard failure.range == nil, [.failed, .usage, .refused].contains(failure.kind) else { return failure }
+    var failure = failure
+    failure.range = words.range
+    return failure
   }
 
   private func statement(_ statement: Statement, _ words: StatementWords, _ run: Run) async throws {
