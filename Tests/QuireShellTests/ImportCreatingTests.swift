@@ -60,7 +60,7 @@ import Testing
     arguments: [
       (".5", 0.5), ("-.25", -0.25), (".0000", 0), ("0.10000000000000000000", 0.1), ("-0.0", 0), ("1.5e+3", 1500),
       ("0.30000000000000004", 0.1 + 0.2), ("9007199254740992.0", 0x1p53),
-      ("1.7976931348623157e+308", 0x1.fffffffffffffp1023),
+      ("1.7976931348623157e+308", 0x1.fffffffffffffp1023), ("Inf", .infinity), ("-Inf", -.infinity), ("inf", nil),
       ("1.", nil), (".", nil), ("-.", nil), (".5.", nil), ("00.5", nil), ("+.5", nil), (" .5", nil), ("1e3", nil),
       // The nearest number is another.
       ("9007199254740993.0", nil), ("0.99999999999999999", nil), ("1.0e400", nil), ("1.5e-400", nil),
@@ -162,6 +162,15 @@ import Testing
         "column2", "a", "A_3", "a_4", "a_2", "column6", "column1",
       ])
     #expect(try library.rows("SELECT * FROM t") == [[1, 2, 3, 4, 5, 6, 7]])
+  }
+
+  @Test func `more columns than SQLite takes are refused with their number`() async throws {
+    let names = (1...2001).map { "c\($0)" }
+    let said = await session.failure(".import \(try file(names.joined(separator: ","))) t --create")
+    #expect(said.hasSuffix("cannot be a table: it has 2 001 columns, and SQLite takes 2 000"))
+    let path = try file(names.dropLast().joined(separator: ","))
+    _ = try await session.replies(".import \(path) t --create")
+    #expect(try library.rows("SELECT count(*) FROM pragma_table_info('t')") == [[2000]])
   }
 
   @Test func `a pipe cannot be read twice`() async throws {

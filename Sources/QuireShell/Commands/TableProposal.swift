@@ -9,6 +9,8 @@ import QuireSQLite
 struct TableProposal {
   private static let examinedRecords = 1000
   private static let mostColumns = 100
+  /// As many as SQLite takes in a table.
+  private static let mostColumnsOfTable = 2000
 
   private var columns: [Column] = []
   /// The column of each name.
@@ -110,6 +112,9 @@ struct TableProposal {
   private var obstacle: String? {
     let names = columns.map(\.name)
     if names.isEmpty { return "it has no records, and no names" }
+    if names.count > Self.mostColumnsOfTable {
+      return "it has \(names.count.grouped) columns, and SQLite takes \(Self.mostColumnsOfTable.grouped)"
+    }
     if let place = names.firstIndex(of: "") { return "name \(place + 1) of \(names.count) is empty" }
     if let name = names.first(where: { printable($0) != $0 }) {
       return "the name \(printable(name)) has control characters"
@@ -182,7 +187,7 @@ struct TableProposal {
         // Zeros in front and a plus would be lost.
         String(number) == text ? .integer(number) : .text
       } else {
-        KeptDecimal.isOne(text) ? .real : .text
+        ["Inf", "-Inf"].contains(text) || KeptDecimal.isOne(text) ? .real : .text
       }
     }
   }
