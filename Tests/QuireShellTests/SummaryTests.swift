@@ -55,6 +55,8 @@ import Testing
     ("summary Book set price = 1", "this is a write, and a query is wanted here"),
     ("summary with x as (select 1) delete from book", "summary is of a query"),
     ("summary select nope from book", "no such column: nope"), ("summary select :z", "there is no value for :z"),
+    ("summary", "summary is of a query"), ("summary pragma table_info(book)", "summary is of a query"),
+    ("summary insert into tag values (9, 'x')", "summary is of a query"),
   ])
   func `what is no query is refused, and nothing is written`(input: String, message: String) async throws {
     #expect(await session.failure(input).hasPrefix(message))

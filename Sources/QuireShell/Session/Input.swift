@@ -114,7 +114,7 @@ struct InputReader {
       case "count" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
         return .verb(.count, start: next.range.lowerBound)
       case "summary"
-      where ["select", "with", "values"].contains(where: next.isWord)
+      where models.place(of: word) == nil || ["select", "with", "values"].contains(where: next.isWord)
         || isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
         return .verb(.summary, start: next.range.lowerBound)
       default: break
