@@ -25,6 +25,8 @@ public final class Editor {
   public let usesColor: Bool
   /// The number of the first line that was read without a terminal and is not UTF-8: its text is not what it was.
   package var invalidLine: Int? { plain.invalidLine }
+  /// How many lines were read without a terminal.
+  package var lineCount: Int { plain.count }
   /// Why what is read without a terminal has ended before its end, as a number of `errno`.
   package var inputFailure: Int32? { plain.failure }
 

@@ -45,6 +45,26 @@ import Testing
     #expect(ran.status == 0 && ran.error.hasPrefix("20 001 rows added"), "\(ran)")
   }
 
+  @Test(arguments: [
+    (
+      "insert into book (id, title)\n  values (1, 'x');",
+      "error: UNIQUE constraint failed: book.id\n   3 │ insert into book (id, title)\n     │ ^^^^^^\n"
+    ),
+    (
+      "select 1,\n titel from book;",
+      "error: no such column: titel\n   4 │  titel from book;\n     │  ^^^^^ did you mean title?\n"
+    ),
+    (
+      "Book\n where titel = 1",
+      "error: Book has no titel\n   4 │  where titel = 1\n     │        ^^^^^ did you mean title?\n"
+    ),
+  ])
+  func `a statement of a script that fails is shown with its line there`(statement: String, error: String) throws {
+    try quire.write("script", "select 1 as a;", "", statement)
+    let ran = try quire.shell("quire library.db --write < script")
+    #expect(ran.status == 1 && ran.error == error, "\(ran)")
+  }
+
   @Test func `the query comes from standard input or a file too`() throws {
     try quire.write("q.sql", "SELECT count(*)", "FROM book -- all of them")
     #expect(try quire.shell("quire query library.db @q.sql --no-header").output == "3\n")

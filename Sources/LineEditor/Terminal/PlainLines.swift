@@ -5,7 +5,7 @@ struct PlainLines {
   private var end = 0
   private(set) var isAtEnd = false
   /// How many lines were taken.
-  private var count = 0
+  private(set) var count = 0
   /// The number of the first line that was taken and is not UTF-8.
   private(set) var invalidLine: Int?
   /// Why no more could be read, as a number of `errno`; a line that has no end by then is not one.

@@ -46,7 +46,7 @@ struct ReplScript {
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
         if failure.kind == .stopped, isUnread(session) { return .done }
-        let told = CommandFailure(failure, in: text)
+        let told = Self.placed(failure, in: text, line: reader.lineCount - text.utf8.count { $0 == 10 })
         return end(told.exitStatus) {
           terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
         }
@@ -65,6 +65,22 @@ struct ReplScript {
     return end(.failure) {
       terminal.printError("the transaction that is open at the end was rolled back: end it with commit")
     }
+  }
+
+  /// The failure with its place in the script, of which nothing else shows the statement.
+  ///
+  /// - Parameter line: The number of the statement's first line.
+  private static func placed(_ failure: ShellFailure, in text: String, line: Int) -> CommandFailure {
+    var failure = failure
+    let tokens = SQLTokens(text)
+    if failure.range == nil, failure.kind == .failed, let first = tokens.first(where: \.isSignificant),
+      first.kind == .word
+    {
+      failure.range = first.range
+    }
+    let before = max(0, line - 1)
+    failure.range = failure.range.map { $0.lowerBound + before..<$0.upperBound + before }
+    return CommandFailure(failure, in: String(repeating: "\n", count: before) + text)
   }
 
   /// Whether the reader of the answers is gone; a script that writes is run to its end all the same.
