@@ -128,6 +128,10 @@ import Testing
       #expect(ran.status != 0 && ran.error.contains(reason) && ran.output.isEmpty, "\(text): \(ran)")
       #expect(!ran.error.contains("added"), "\(text): \(ran)")
     }
+    try Data([0x61, 10, 0xE4, 10]).write(to: quire.folder.appending(path: "l.csv"))
+    #expect(
+      try ask("l.csv", "L").error.contains(
+        "--encoding windows-1252 of .import, into a database, reads files of Windows and of Latin-1"))
     try quire.write("n.csv", "a,,A", "1,2,3")
     #expect(try ask("n.csv", "N").output == "a,column2,A_2\n1,2,3\n")
     try Data("[]".utf8).write(to: quire.folder.appending(path: "e.json"))

@@ -63,16 +63,17 @@ extension ShellSession {
       var failure = explained(error)
       // The user has asked a query, so the message must not speak of adding rows.
       failure.message = failure.message.replacing(". Nothing was added", with: "")
+      failure.hint = failure.hint?.replacing(" behind the model reads ", with: " of .import, into a database, reads ")
       throw failure
     }
   }
 
   private func fill(_ records: RecordsFile) throws {
     for sql in ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF"] { try source.connection.execute(sql) }
-    let table = try quoted(identifier: records.table)
     let reading = try Source(opening: source.path, isWriting: false, own: source.own, options)
     records.remove()
     shared.withLock { $0.isCopied = true }
+    let table = try quoted(identifier: records.table)
     _ = try load(ImportRequest(file: records.path, model: table, createsTable: true))
     use(reading, isWriting: false)
     let banner = Banner(file: records.path, models, source.facts, isWriting: false, isCopied: true)
