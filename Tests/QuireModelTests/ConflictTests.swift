@@ -126,6 +126,18 @@ import Testing
     try context.save()
   }
 
+  @Test func `an edit that a merging save has dropped with its row is no conflict later`() throws {
+    let (eden, solaris) = (try context.volume("Eden"), try context.volume("Solaris"))
+    eden.title = "mine"
+    solaris.title = "mine, too"
+    try store.execute("DELETE FROM volume WHERE title = 'Eden'")
+    let error = #expect(throws: ModelError.self) { try context.save(onConflict: .merge) }
+    guard case .ignoredAssignments? = error else { throw try #require(error) }
+    try context.save()
+    #expect(eden.isDeleted && !context.hasChanges)
+    #expect(try store.value("SELECT count(*) FROM volume WHERE title = 'mine, too'") == 1)
+  }
+
   @Test func `a to-one that others have set, to the same object too, is a conflict`() throws {
     let eden = try context.volume("Eden")
     eden.writer = try context.writer("Lem")

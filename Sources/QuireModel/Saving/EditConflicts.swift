@@ -68,10 +68,11 @@ extension Editing {
   /// The row of an edited object is gone.
   /// - Returns: whether the save is to refuse that.
   func noteLost(_ model: any PersistentModel) -> Bool {
-    guard core.saver.onConflict == .refuse, !model._quireRowState.flags.contains(.deleted),
-      model._quireRowState.dirty != 0,
+    guard !model._quireRowState.flags.contains(.deleted), model._quireRowState.dirty != 0,
       let entity = entity(of: model),
-      let base = pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireRowState.key))
+      let base = pending.conflicts.bases.removeValue(
+        forKey: .init(entity: entity.index, key: model._quireRowState.key)),
+      core.saver.onConflict == .refuse
     else { return false }
     do {
       let conflict = try readToItsEnd { connection in
