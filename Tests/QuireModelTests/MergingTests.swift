@@ -175,6 +175,27 @@ import Testing
     #expect(try store.query("SELECT volume_id FROM volume_contributors").map(\.values) == [[2]])
   }
 
+  @Test(arguments: [false, true], [false, true])
+  func `what is linked and unlinked again is written if others have linked it meanwhile, and the reverse`(
+    isLinked: Bool, isMoved: Bool
+  ) throws {
+    let store = try store(["Lem": ["Eden"]])
+    let context = ModelContext(store)
+    let (lem, eden) = (try context.writer("Lem"), try context.volume("Eden"))
+    lem.contributed = isLinked ? [] : [eden]
+    if !isLinked { try context.save() }
+    lem.contributed = isLinked ? [eden] : []
+    try store.execute(
+      isLinked ? "INSERT INTO volume_contributors VALUES (1, 1)" : "DELETE FROM volume_contributors")
+    if isMoved { try context.refresh() }
+    eden.contributors = isLinked ? [] : [lem]
+    // Of what it has not seen it has undone its own edit, and nothing is left to be written.
+    #expect(context.hasChanges == isMoved)
+    try context.save()
+    let pairs = try store.value("SELECT count(*) FROM volume_contributors")
+    #expect(pairs == (isLinked == isMoved ? 0 : 1) && lem.contributed.count == (isLinked == isMoved ? 0 : 1))
+  }
+
   @Test func `two contexts that save in turn from two threads lose nothing`() async throws {
     let store = try store(["Lem": ["Eden"]])
     await withTaskGroup(of: Void.self) { group in

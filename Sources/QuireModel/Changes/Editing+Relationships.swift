@@ -195,14 +195,35 @@ extension Editing {
       for target in leaving { list.remove(target._quireRowState.key) }
       for target in added { list.insert(target) }
     }
-    for target in leaving { pending.joinEdits.unlink(pair(join, own, key, target._quireRowState.key)) }
-    for target in added { pending.joinEdits.link(pair(join, own, key, target._quireRowState.key)) }
+    for target in leaving { edit(pair(join, own, key, target._quireRowState.key), isLinked: false) }
+    for target in added { edit(pair(join, own, key, target._quireRowState.key), isLinked: true) }
     if let inverse = side.inverse {
       for target in leaving { editInSilence(ListPlace(model: target, property: inverse)) { $0.remove(key) } }
       for target in added { editInSilence(ListPlace(model: target, property: inverse)) { $0.insert(model) } }
     }
     core.following.changed()
     change.didChange()
+  }
+
+  /// Links or unlinks a pair. The opposite of an unsaved edit cancels it, unless others have made the same edit since.
+  private func edit(_ pair: JoinEdits.Pair, isLinked: Bool) {
+    if pending.joinEdits.changes[pair] == !isLinked, isCommitted(pair) ?? isLinked == isLinked {
+      pending.joinEdits.forget(pair)
+    } else {
+      pending.joinEdits.set(pair, isLinked)
+    }
+  }
+
+  /// Whether the commit that the context shows has the pair; nil if it cannot be read.
+  private func isCommitted(_ pair: JoinEdits.Pair) -> Bool? {
+    if min(pair.first, pair.second) < ModelState.firstKey { return false }
+    guard let join = core.store?.joins[pair.join] else { return nil }
+    return try? readToItsEnd { connection in
+      let rows = try connection.query(
+        "SELECT 1 FROM \(try quoted(identifier: join.name)) WHERE \(try quoted(identifier: join.first.name)) = ? "
+          + "AND \(try quoted(identifier: join.second.name)) = ?", [.integer(pair.first), .integer(pair.second)])
+      return !rows.rows.isEmpty
+    }
   }
 
   /// Whether the object whose list is being assigned is deleted, by now or by an observer that was notified: then the

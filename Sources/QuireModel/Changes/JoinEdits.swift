@@ -12,13 +12,10 @@ struct JoinEdits {
   var isEmpty: Bool { changes.isEmpty }
   var count: Int { changes.count }
 
-  /// Linking an unlinked pair, and the reverse, cancel out.
-  mutating func link(_ pair: Pair) { set(pair, true) }
-  mutating func unlink(_ pair: Pair) { set(pair, false) }
+  mutating func set(_ pair: Pair, _ linked: Bool) { changes[pair] = linked }
 
-  private mutating func set(_ pair: Pair, _ linked: Bool) {
-    if changes[pair] == !linked { changes[pair] = nil } else { changes[pair] = linked }
-  }
+  /// Nothing is left to be done with the pair.
+  mutating func forget(_ pair: Pair) { changes[pair] = nil }
 
   /// The pair has been saved as it was: what was done since is the opposite.
   mutating func saved(_ pair: Pair, _ linked: Bool) { changes[pair] = changes[pair] == linked ? nil : !linked }
