@@ -158,6 +158,12 @@ import Testing
     ("select * from category c left join category p on ", "", ["p.parent_id = c.id", "p.id = c.parent_id"]),
     ("select * from book b join author a on a", "", ["a.id = b.author_id", "a.id = b.translator_id"]),
     ("select * from tag join author on ", "", []),
+    ("select * from (select * from book) k join author on ", "", []),
+    ("with q as (select * from book) select * from q join author on ", "", []),
+    ("select title from book union select room from copy join author on ", "", []),
+    ("insert into book select * from copy join author on ", "", []),
+    ("select * from tag where id in (select tag_id from copy c join book on ", ")", ["book.id = c.book_id"]),
+    ("select * from copy c join tag on (c.id > 0) join book b on ", "", ["b.id = c.book_id"]),
   ])
   func `behind on the conditions are offered by which the tables are related`(
     before: String, after: String, conditions: [String]

@@ -9,7 +9,8 @@ struct SQLScope {
   let tables: [FileModel]
   /// The table before the period that stands before the position, by its own name or by the one that the statement gives it.
   let qualified: FileModel?
-  /// The tables before the position, in the order of the statement, each by the name it has there, as it is typed.
+  /// The tables before the position whose columns can be used there, in the order of the statement, each by the name it has
+  /// there, as it is typed.
   let before: [(name: String, model: FileModel)]
 
   init(_ text: String, at place: Int, _ models: FileModels) {
@@ -32,7 +33,19 @@ struct SQLScope {
     var used: [(name: String, model: FileModel)] = []
     var named: [(name: String, model: FileModel)] = []
     var before: [(name: String, model: FileModel)] = []
+    // Where the queries begin whose parentheses are open: the number of tables before them; nil for other parentheses.
+    var outer: [Int?] = []
     for index in tokens.indices {
+      if tokens[index].range.upperBound <= place {
+        if source.isMark(tokens[index], "(") {
+          outer.append(isKeyword(index + 1, Self.beforeQueries) ? before.count : nil)
+        } else if source.isMark(tokens[index], ")") {
+          if let count = outer.popLast() ?? nil { before.removeLast(before.count - count) }
+        } else if isKeyword(index, ["select"]) {
+          // What is before it is of a query that ends here, or the table that the rows go into.
+          before.removeLast(before.count - (outer.compactMap { $0 }.last ?? 0))
+        }
+      }
       guard let own = name(index), let model = byName[own] else { continue }
       named.append((own, model))
       let isAfterComma = index > tokens.startIndex && source.isMark(tokens[index - 1], ",")
@@ -61,6 +74,8 @@ struct SQLScope {
       used.first { $0.name == word }?.model ?? byName[word]
     }
   }
+
+  private static let beforeQueries: Set<String> = ["select", "with", "values"]
 
   private static let beforeTables: Set<String> = ["from", "join", "into", "update", "table"]
 
