@@ -118,6 +118,10 @@ import Testing
   @Test func `what separates the fields is found, and what cannot be a table is refused`() throws {
     try quire.write("s.csv", "a;b", "1,5;x", "2,5;y")
     #expect(try ask("s.csv", "S where b = 'y'").output == "a,b\n\"2,5\",y\n")
+    for sign in [";", ",", "\t", "|"] {
+      try quire.write("excel.csv", "sep=\(sign)", "a\(sign)b", "1\(sign)x")
+      #expect(try ask("excel.csv", "Excel").output == "a,b\n1,x\n")
+    }
     try quire.write("sqlite_x.csv", "a", "1")
     #expect(try ask("sqlite_x.csv", "select a from records").output == "a\n1\n")
     for (text, reason) in [

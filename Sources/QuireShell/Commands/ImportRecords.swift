@@ -46,7 +46,10 @@ struct ImportRecords {
     _ reader: SeparatedReader, _ encoding: ImportEncoding, isForNewTable: Bool
   ) throws(ShellFailure) -> Form {
     var reader = reader
-    guard let names = try reader.next() else {
+    var first = try reader.next()
+    // A new table takes the separator from the line of names, and not from the one before it that is for Excel.
+    if isForNewTable, let fields = first, isForExcel(fields) { first = try reader.next() }
+    guard let names = first else {
       throw reader.start.failure("the file is empty, and has no names of columns")
     }
     for (place, name) in names.enumerated() {
@@ -56,6 +59,12 @@ struct ImportRecords {
     }
     let texts = names.map(\.text)
     return .separated(reader, names: isForNewTable ? distinct(texts) : texts)
+  }
+
+  /// Whether a line is `sep=;`, read with that separator or with another.
+  private static func isForExcel(_ fields: [SeparatedReader.Field]) -> Bool {
+    let texts = fields.map(\.text)
+    return texts == ["sep=", ""] || texts.count == 1 && texts[0].hasPrefix("sep=") && texts[0].unicodeScalars.count == 5
   }
 
   /// Names that a table can have: one that was there before gets a number, as `price_2`, and an empty one its place, as
