@@ -241,7 +241,8 @@ struct SharedMigrationTests {
     let (nodes, first, _) = try nodes()
     try nodes[0].database.close()
     let before = try Connection(path: first, access: .readOnly).digest()
-    #expect(throws: MigrationError.self) { try migrator(nodes, first, try file(1, sql)).apply() }
+    let error = #expect(throws: MigrationError.self) { try migrator(nodes, first, try file(1, sql)).apply() }
+    #expect(error?.description.contains("Write the value as a literal.") == !sql.hasSuffix("VACUUM"))
     #expect(try Connection(path: first, access: .readOnly).digest() == before)
     #expect(nodes.log.last == 10)
   }

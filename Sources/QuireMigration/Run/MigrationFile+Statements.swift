@@ -65,6 +65,9 @@ extension MigrationError {
   /// Why a statement is not allowed in a migration, and what to do instead.
   static func reason(against statement: String) -> String {
     if statement.hasPrefix("writing") { return "That table is the record of what has run, and is kept by running." }
+    if statement.hasSuffix(MigrationScriptError.elsewhere) {
+      return "Each of them runs the migration itself. Write the value as a literal."
+    }
     switch statement {
     case "BEGIN", "COMMIT", "ROLLBACK":
       return "Each migration runs in one transaction, together with its record. Remove BEGIN and COMMIT."

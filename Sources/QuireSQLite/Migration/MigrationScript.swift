@@ -101,7 +101,7 @@ extension Connection {
     let next = length > 0 ? offset + length : bytes.count - 1
     guard let statement else { return (next, false) }
     if recorder != nil, let reading = ClockReading.first(in: bytes, from: offset) {
-      refused = "\(reading)\(Rules.elsewhere)"
+      refused = "\(reading)\(MigrationScriptError.elsewhere)"
       throw failed(SQLITE_AUTH)
     }
     if let before {
@@ -139,6 +139,9 @@ package struct MigrationScriptError: Error, Hashable, Sendable {
   /// What the authorizer refused, such as `COMMIT` or `PRAGMA journal_mode`.
   package let refused: String?
 
+  /// Behind the name of what was refused because other machines could not repeat it.
+  package static let elsewhere = ", which is another value on each machine of a shared store"
+
   /// This error in terms of a longer script that contains the failed one from byte `start` on.
   package func shifted(by start: Int) -> MigrationScriptError {
     MigrationScriptError(
@@ -160,7 +163,6 @@ private final class Rules {
     self.protected = protected
   }
 
-  static let elsewhere = ", which is another value on each machine of a shared store"
   private static let unrepeatable: Set<String> = [
     "random", "randomblob", "current_timestamp", "current_date", "current_time", "last_insert_rowid", "changes",
     "total_changes",
@@ -188,7 +190,7 @@ private final class Rules {
     // Its value would be another one on other nodes.
     case SQLITE_FUNCTION where connection.recorder != nil:
       guard let second, Rules.unrepeatable.contains(second.lowercased()) else { return nil }
-      return "\(second)\(Rules.elsewhere)"
+      return "\(second)\(MigrationScriptError.elsewhere)"
     default: return nil
     }
   }
