@@ -61,8 +61,14 @@ import Testing
     let ran = try quire.shell(
       """
       mkdir copies; TMPDIR=$PWD/copies quire query k.csv 'count K' > answer & quire=$!
-      while kill -0 $quire && ! ls -l /proc/$quire/fd | grep -q records.db; do sleep 0.02; done
-      sleep 0.3; kill -KILL $quire; wait $quire; cat answer; ls copies
+      # Until it has read a piece of the file.
+      while kill -0 $quire && [ "${place:-0}" -lt 100000 ]; do
+        for file in /proc/$quire/fd/*; do
+          case $(readlink $file) in */k.csv) place=$(sed -n 's/^pos:[^0-9]*//p' /proc/$quire/fdinfo/${file##*/}) ;; esac
+        done
+        sleep 0.01
+      done
+      kill -KILL $quire; wait $quire; cat answer; ls copies
       """)
     #expect(ran.output.isEmpty, "\(ran)")
   }
