@@ -207,7 +207,7 @@ extension Editing {
 
   /// Links or unlinks a pair. The opposite of an unsaved edit cancels it, unless others have made the same edit since.
   private func edit(_ pair: JoinEdits.Pair, isLinked: Bool) {
-    if pending.joinEdits.changes[pair] == !isLinked, isCommitted(pair) ?? isLinked == isLinked {
+    if pending.joinEdits.changes[pair] == !isLinked, (isCommitted(pair) ?? isLinked) == isLinked {
       pending.joinEdits.forget(pair)
     } else {
       pending.joinEdits.set(pair, isLinked)

@@ -82,18 +82,8 @@ struct FileBytes {
   /// The rest of the line, without its end; nil at the end of the file.
   mutating func line() throws(ShellFailure) -> [UInt8]? {
     guard try peek() != nil else { return nil }
-    var line: [UInt8] = []
-    while try peek() != nil {
-      let rest = piece[place...]
-      guard let end = rest.firstIndex(of: 10) else {
-        line += rest
-        place = piece.count
-        continue
-      }
-      line += rest[..<end]
-      place = end + 1
-      break
-    }
+    let line = Array(try take { $0 != 10 })
+    if try peek() != nil { pass() }
     return line
   }
 }

@@ -187,7 +187,7 @@ struct TableProposal {
         // Zeros in front and a plus would be lost.
         String(number) == text ? .integer(number) : .text
       } else {
-        ["Inf", "-Inf"].contains(text) || KeptDecimal.isOne(text) ? .real : .text
+        KeptDecimal.isOne(text) || text == "Inf" || text == "-Inf" ? .real : .text
       }
     }
   }

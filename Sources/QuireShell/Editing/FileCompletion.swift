@@ -20,16 +20,16 @@ extension Completer {
         // No line can have such a name.
         && printable(name) == name && !name.contains("\u{FFFD}")
     }.sorted().prefix(mostFiles).compactMap { name -> InputCompletions.Candidate? in
-      let found = folder + name
       var isFolder: ObjCBool = false
-      _ = FileManager.default.fileExists(atPath: found, isDirectory: &isFolder)
-      let end = isFolder.boolValue ? "/" : ""
-      guard quote != nil || found.contains(where: { $0.isWhitespace || "\"'".contains($0) }) else {
-        return .init(text: found + end, detail: end.isEmpty ? "" : "folder")
+      _ = FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder)
+      let (end, detail) = isFolder.boolValue ? ("/", "folder") : ("", "")
+      let path = folder + name + end
+      if quote == nil, !path.contains(where: { $0.isWhitespace || "\"'".contains($0) }) {
+        return .init(text: path, detail: detail)
       }
-      guard let quote = quote ?? "\"'".first(where: { !found.contains($0) }), !found.contains(quote) else { return nil }
+      guard let quote = quote ?? "\"'".first(where: { !path.contains($0) }), !path.contains(quote) else { return nil }
       // A folder's quote stays open, because the path goes on.
-      return .init(text: "\(quote)\(found)\(end.isEmpty ? String(quote) : end)", detail: end.isEmpty ? "" : "folder")
+      return .init(text: "\(quote)\(path)\(isFolder.boolValue ? "" : String(quote))", detail: detail)
     }
   }
 }
