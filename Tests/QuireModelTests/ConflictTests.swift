@@ -112,6 +112,28 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume") == 0)
   }
 
+  @Test func `a merging save leaves what others delete and bring back after it was deleted here`() throws {
+    let eden = try context.volume("Eden")
+    context.delete(eden)
+    try store.execute("DELETE FROM volume WHERE title = 'Eden'")
+    try context.refresh()
+    #expect(eden.isDeleted && context.hasChanges)
+    try store.execute("INSERT INTO volume (id, title, year, price, is_in) VALUES (1, 'Eden', 1, 0, 1)")
+    for _ in 0..<2 {
+      #expect(try conflicts { try context.save() }.map(\.kind) == [.deletedElsewhere])
+    }
+    try context.save(onConflict: .merge)
+    #expect(try !context.hasChanges && context.volume("Eden").year == 1)
+  }
+
+  @Test func `a merging save of a deletion that others have made too throws nothing`() throws {
+    context.delete(try context.volume("Eden"))
+    try store.execute("DELETE FROM volume WHERE title = 'Eden'")
+    try context.refresh()
+    try context.save(onConflict: .merge)
+    try context.save()
+  }
+
   @Test func `an edit of a row that others have deleted is a conflict`() throws {
     let eden = try context.volume("Eden")
     eden.title = "mine"

@@ -36,6 +36,23 @@ import Testing
     #expect(dick.volumes.map(\.title) == ["Solaris", "Ubik"] && !context.hasChanges)
   }
 
+  @Test(arguments: [true, false])
+  func `a child that a cascade has deleted here and others too stays deleted`(isMoved: Bool) throws {
+    let (lem, dick, solaris) = (try context.writer("Lem"), try context.writer("Dick"), try context.volume("Solaris"))
+    context.delete(lem)
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 1 && solaris.isDeleted)
+    if isMoved {
+      try others("UPDATE volume SET writer_id = \(dick) WHERE id = \(solaris)")
+      try context.refresh()
+    }
+    try others("DELETE FROM volume WHERE id = \(solaris)")
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 1)
+    context.insert(lem)  // cancels the deletion
+    #expect(solaris.isDeleted && lem.volumes.isEmpty && dick.volumes.count == 1)
+    try context.save()
+    #expect(try store.query("SELECT * FROM volume").count == 1)
+  }
+
   @Test func `a child of a child comes back with it`() throws {
     let store = try ModelContainer(
       for: Twig.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
@@ -94,6 +111,58 @@ import Testing
     #expect(ubik.contributors.isEmpty)
     context.rollback()
     #expect(ubik.contributors.isEmpty && lem.contributed.isEmpty)
+  }
+
+  @Test func `a row that was deleted here and by others, and comes back, is a new object of lists and fetches`() throws {
+    let (lem, solaris) = (try context.writer("Lem"), try context.volume("Solaris"))
+    let ids = (lem: lem.persistentModelID, solaris: solaris.persistentModelID)
+    #expect(lem.volumes == [solaris] && solaris.contributors.isEmpty)
+    context.delete(solaris)
+    try others("DELETE FROM volume WHERE id = \(ids.solaris)")
+    try context.refresh()
+    #expect(solaris.isDeleted && solaris.modelContext == nil && !context.hasChanges)
+    try others("INSERT INTO volume (id, title, price, is_in, writer_id) VALUES (\(ids.solaris), 'Eden', 0, 1, \(ids.lem))")
+    try context.refresh()
+    #expect(lem.volumes.map(\.title) == ["Eden"] && lem.volumes.first !== solaris && solaris.title == "Solaris")
+    #expect(try context.volume("Eden") === lem.volumes.first && count(#Predicate { $0.writer?.name == "Lem" }) == 1)
+    context.rollback()
+    #expect(solaris.isDeleted && lem.volumes.map(\.title) == ["Eden"])
+    try context.save()
+    #expect(try count(#Predicate { $0.title == "Eden" }) == 1)
+  }
+
+  @Test func `a row that others delete and bring back in one step stays deleted here`() throws {
+    let (lem, solaris) = (try context.writer("Lem"), try context.volume("Solaris"))
+    let (writer, volume) = (lem.persistentModelID, solaris.persistentModelID)
+    #expect(lem.volumes == [solaris])
+    context.delete(solaris)
+    try others("DELETE FROM volume WHERE id = \(volume)")
+    try others("INSERT INTO volume (id, title, price, is_in, writer_id) VALUES (\(volume), 'Eden', 0, 1, \(writer))")
+    try context.refresh()
+    #expect(lem.volumes.isEmpty && context.hasChanges)
+    #expect(try count(#Predicate { $0.writer?.name == "Lem" }) == 0)
+    try context.save()
+    #expect(try store.query("SELECT * FROM volume WHERE title <> 'Ubik'").isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `what a cascade has deleted here and in the file stays deleted when its object comes back`(isOthers: Bool) throws
+  {
+    let (lem, solaris) = (try context.writer("Lem"), try context.volume("Solaris"))
+    let id = lem.persistentModelID
+    context.delete(lem)
+    #expect(try context.fetchCount(FetchDescriptor<Volume>()) == 1 && solaris.isDeleted)
+    try others("DELETE FROM writer WHERE id = \(id)")
+    try context.refresh()
+    #expect(lem.isDeleted && solaris.isDeleted && !context.hasChanges)
+    if isOthers { try others("INSERT INTO writer (id, name) VALUES (\(id), 'Lem')") } else { context.insert(lem) }
+    let new = try context.writer("Lem")
+    #expect((new === lem) == !isOthers && lem.isDeleted == isOthers && solaris.isDeleted && new.volumes.isEmpty)
+    context.insert(Volume("Eden", writer: new))
+    try context.save()
+    #expect(new.volumes.map(\.title) == ["Eden"])
+    let titles = try store.value("SELECT group_concat(title) FROM (SELECT title FROM volume ORDER BY title)")
+    #expect(titles == "Eden,Ubik")
   }
 
   @Test func `a link to a deleted object stays out of lists that are compared with the file`() throws {

@@ -54,7 +54,7 @@ extension Editing {
       guard let key = model._quireLink(foreignKey).currentKey, let parent = byKey[key] else { continue }
       delete(model, isCascade: true)
       pending.cascades.children[ObjectIdentifier(parent), default: []]
-        .append(PendingChanges.Cascades.Child(model: model, foreignKey: foreignKey, parent: key))
+        .append(.init(model: model, foreignKey: foreignKey, parent: parent, parentKey: key))
     }
   }
 
@@ -70,7 +70,7 @@ extension Editing {
       pending.cascades.children[parent] = children.filter(\.belongsToParent)
       moved += left.map(\.model)
     }
-    for model in moved where model.isDeleted { insert(model) }
+    for model in moved where pending.isDeletionUnsaved(of: model) { insert(model) }
   }
 
   /// Undoes the cascaded deletions of an object whose deletion is undone.
@@ -78,7 +78,7 @@ extension Editing {
     var waiting = pending.cascades.children.removeValue(forKey: ObjectIdentifier(model)) ?? []
     while let child = waiting.popLast()?.model {
       waiting += pending.cascades.children.removeValue(forKey: ObjectIdentifier(child)) ?? []
-      if child.isDeleted { insert(child) }
+      if pending.isDeletionUnsaved(of: child) { insert(child) }
     }
   }
 }
@@ -89,17 +89,19 @@ extension PendingChanges {
     /// The number of deletions and the commit at the last check.
     var deleted = 0
     var commit: Int64 = -1
-    /// The children deleted with an object. Both are held by the unsaved deletions.
+    /// The children deleted with an object.
     var children: [ObjectIdentifier: [Child]] = [:]
 
     /// An object deleted with another one, to which it refers.
     struct Child {
       let model: any PersistentModel
       let foreignKey: Int
-      let parent: Int64
+      /// Held, because others may delete its row before this context does.
+      let parent: any PersistentModel
+      let parentKey: Int64
 
       /// Whether it still refers to the object with which it was deleted: others may have moved it.
-      var belongsToParent: Bool { model._quireLink(foreignKey).currentKey == parent }
+      var belongsToParent: Bool { model._quireLink(foreignKey).currentKey == parentKey }
     }
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }

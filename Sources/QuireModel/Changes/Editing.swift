@@ -126,7 +126,7 @@ package final class Editing: ContextPart {
 
   private func undelete(_ model: any PersistentModel) {
     pending.edits.removeAll { $0 === model }  // otherwise its next edit would be a second entry
-    let isPending = pending.deleted.contains { $0 === model }
+    let isPending = pending.isDeletionUnsaved(of: model)
     if !isPending, !model._quireRowState.flags.contains(.inserted) { return insertWithoutRow(model) }
     model._quireState.flags.remove(.deleted)
     pending.deleted.removeAll { $0 === model }

@@ -90,6 +90,18 @@ struct PendingChanges {
     for entity in insertedPlaces.indices { insertedPlaces[entity].removeAll() }
   }
 
+  /// Whether an object is deleted here and its row is not: others have not deleted it either.
+  func isDeletionUnsaved(of model: any PersistentModel) -> Bool { deleted.contains { $0 === model } }
+
+  /// Objects whose rows are gone have nothing to save, and those deleted here nothing to delete: a row that comes back under
+  /// the key of one is another one's.
+  mutating func rowsAreGone(_ models: [any PersistentModel]) {
+    edits.removeAll { $0._quireRowState.dirty == 0 }
+    if deleted.isEmpty { return }
+    let gone = Set(models.map { ObjectIdentifier($0) })
+    deleted.removeAll { gone.contains(ObjectIdentifier($0)) }
+  }
+
   /// What has been saved is not pending any longer: of the objects that are not, only the lists are forgotten with the
   /// last of them.
   mutating func forgetSaved() {

@@ -101,7 +101,7 @@ extension Following {
     }
     core.fetcher.apply(step.readable)
     for model in step.gone { leave(model) }
-    if !step.gone.isEmpty { pending.edits.removeAll { $0._quireRowState.dirty == 0 } }
+    if !step.gone.isEmpty { pending.rowsAreGone(step.gone) }
     core.saver.open?.removed(step.gone + step.removed)
     for model in step.gone + step.removed {
       guard let entity = entity(of: model) else { continue }
@@ -123,7 +123,7 @@ extension Following {
   }
 
   /// The row is gone: its unsaved edits cannot be saved, and the next save reports that, unless this context has deleted
-  /// it.
+  /// it; then nothing is left to delete.
   private func leave(_ model: any PersistentModel) {
     if core.saver.isDeletingRows {
       core.editing.forgetBase(of: model)

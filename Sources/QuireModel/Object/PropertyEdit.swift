@@ -65,7 +65,7 @@ extension PersistentModel {
   public var modelContext: ModelContext? {
     let state = _quireState
     guard let owner = state.owner else { return nil }
-    if state.flags.contains(.deleted), !owner.pending.deleted.contains(where: { $0 === self }) { return nil }
+    if state.flags.contains(.deleted), !owner.pending.isDeletionUnsaved(of: self) { return nil }
     return owner.context
   }
 

@@ -15,8 +15,14 @@ struct Conflicts {
   }
 
   fileprivate var bases: [Name: Base] = [:]
-  /// Edits of rows that are no longer there.
-  fileprivate(set) var lost: [SaveConflict] = []
+  /// An object with unsaved edits, or whose deletion is unsaved, and whose row others have deleted.
+  struct Lost {
+    fileprivate let name: Name
+    fileprivate let conflict: SaveConflict
+    fileprivate let isDeletion: Bool
+  }
+
+  fileprivate(set) var lost: [Lost] = []
   /// Whether a save has thrown them.
   fileprivate var isLossKnown = false
 
@@ -65,25 +71,24 @@ extension Editing {
     pending.conflicts.bases.removeValue(forKey: .init(entity: entity.index, key: model._quireRowState.key))
   }
 
-  /// The row of an edited object is gone.
+  /// The row of an object that is edited or deleted here is gone.
   /// - Returns: whether the save is to refuse that.
   func noteLost(_ model: any PersistentModel) -> Bool {
-    guard !model._quireRowState.flags.contains(.deleted), model._quireRowState.dirty != 0,
-      let entity = entity(of: model),
-      let base = pending.conflicts.bases.removeValue(
-        forKey: .init(entity: entity.index, key: model._quireRowState.key)),
-      core.saver.onConflict == .refuse
-    else { return false }
-    do {
-      let conflict = try readToItsEnd { connection in
-        try Comparison(entity, connection).conflict(model, base.values, model._quireRowState.dirty, with: nil)
-      }
-      pending.conflicts.lost.append(conflict)
-    } catch {
-      pending.conflicts.lost.append(
-        SaveConflict(
-          model: entity.name, identifier: model.persistentModelID, kind: .deletedElsewhere, properties: []))
+    let isDeletion = model.isDeleted
+    guard isDeletion || model._quireRowState.dirty != 0, let entity = entity(of: model) else { return false }
+    let name = Conflicts.Name(entity: entity.index, key: model._quireRowState.key)
+    guard let base = pending.conflicts.bases.removeValue(forKey: name), core.saver.onConflict == .refuse else {
+      return false
     }
+    let mask = isDeletion ? entity.storedMask : model._quireRowState.dirty
+    let conflict: SaveConflict
+    do {
+      conflict = try readToItsEnd { try Comparison(entity, $0).conflict(model, base.values, mask, with: nil) }
+    } catch {
+      conflict = SaveConflict(
+        model: entity.name, identifier: model.persistentModelID, kind: .deletedElsewhere, properties: [])
+    }
+    pending.conflicts.lost.append(.init(name: name, conflict: conflict, isDeletion: isDeletion))
     return true
   }
 
@@ -95,23 +100,23 @@ extension Editing {
     let isLossKnown = pending.conflicts.isLossKnown
     pending.conflicts.isLossKnown = true
     guard core.saver.onConflict == .refuse else {
-      if pending.conflicts.lost.isEmpty || isLossKnown { return }
+      let edits = pending.conflicts.lost.filter { !$0.isDeletion }.map(\.conflict)
+      if edits.isEmpty || isLossKnown { return }
       throw ModelError.ignoredAssignments(
-        pending.conflicts.lost.flatMap { lost in
-          lost.properties.map { "\(lost.model).\($0.name) of \(lost.identifier)" }
-        })
+        edits.flatMap { lost in lost.properties.map { "\(lost.model).\($0.name) of \(lost.identifier)" } })
     }
-    var found = pending.conflicts.lost
-    for (name, base) in pending.conflicts.bases.sorted(by: { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }
-    ) {
+    var found = pending.conflicts.lost.map { (name: $0.name, conflict: $0.conflict) }
+    for (name, base) in pending.conflicts.bases {
       let entity = store.entities[name.entity]
       let mask = base.model.isDeleted ? entity.storedMask : base.model._quireRowState.dirty & entity.storedMask
       if mask == 0 { continue }
       if let conflict = try Comparison(entity, connection).conflict(base.model, base.values, mask, key: name.key) {
-        found.append(conflict)
+        found.append((name, conflict))
       }
     }
-    if !found.isEmpty { throw ModelError.conflict(found) }
+    if found.isEmpty { return }
+    found.sort { ($0.name.entity, $0.name.key) < ($1.name.entity, $1.name.key) }
+    throw ModelError.conflict(found.map(\.conflict))
   }
 }
 
