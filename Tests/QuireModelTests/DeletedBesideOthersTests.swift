@@ -113,7 +113,8 @@ import Testing
     #expect(ubik.contributors.isEmpty && lem.contributed.isEmpty)
   }
 
-  @Test func `a row that was deleted here and by others, and comes back, is a new object of lists and fetches`() throws {
+  @Test func `a row that was deleted here and by others, and comes back, is a new object of lists and fetches`() throws
+  {
     let (lem, solaris) = (try context.writer("Lem"), try context.volume("Solaris"))
     let ids = (lem: lem.persistentModelID, solaris: solaris.persistentModelID)
     #expect(lem.volumes == [solaris] && solaris.contributors.isEmpty)
@@ -121,7 +122,8 @@ import Testing
     try others("DELETE FROM volume WHERE id = \(ids.solaris)")
     try context.refresh()
     #expect(solaris.isDeleted && solaris.modelContext == nil && !context.hasChanges)
-    try others("INSERT INTO volume (id, title, price, is_in, writer_id) VALUES (\(ids.solaris), 'Eden', 0, 1, \(ids.lem))")
+    try others(
+      "INSERT INTO volume (id, title, price, is_in, writer_id) VALUES (\(ids.solaris), 'Eden', 0, 1, \(ids.lem))")
     try context.refresh()
     #expect(lem.volumes.map(\.title) == ["Eden"] && lem.volumes.first !== solaris && solaris.title == "Solaris")
     #expect(try context.volume("Eden") === lem.volumes.first && count(#Predicate { $0.writer?.name == "Lem" }) == 1)
