@@ -99,6 +99,9 @@ import Testing
     let (sum, average) = (try context.liveSum(\Outlay.share), try context.liveAverage(\Outlay.share))
     let groups = try context.liveGroups(
       Outlay.self, by: \.purse?.owner, .min(\.amount), .max(\.amount), .sum(\.share))
+    let byAmount = try context.liveGroups(Outlay.self, by: \.amount, .count)
+    let amountSections = try context.live(
+      Outlay.self, sectionBy: \.amount, sortBy: [SortDescriptor(\.persistentModelID)])
     let rows = try context.live(PurseExtremes.self, sortBy: [SortDescriptor(\PurseExtremes.limit)])
     let byLeast = try context.live(PurseExtremes.self, sortBy: [SortDescriptor(\PurseExtremes.least, order: .reverse)])
     for step in 0..<40 {
@@ -133,6 +136,10 @@ import Testing
       #expect(sum.value == total, place)
       let (freshSum, freshAverage) = (try fresh.fetchSum(\Outlay.share), try fresh.fetchAverage(\Outlay.share))
       #expect(freshSum == total && freshAverage == average.value, place)
+      let different = Set(outlays.map(\.amount)).sorted()
+      #expect(byAmount.map(\.key) == different && amountSections.map(\.key) == different, place)
+      #expect(amountSections.flatMap(keys) == keys(sorted), place)
+      #expect(try fresh.fetchDistinct(\Outlay.amount) == different, place)
       let byOwner = Dictionary(grouping: outlays) { $0.purse?.owner }
       #expect(groups.count == byOwner.count, place)
       for group in groups {
@@ -173,6 +180,10 @@ import Testing
     #expect(found == found.sorted(by: >) && found.count == Self.amounts.count + 1)
     (descriptor.fetchOffset, descriptor.fetchLimit) = (3, 5)
     #expect(try context.fetch(descriptor) == Array(all[3..<8]))
+    #expect(try context.fetchDistinct(\Outlay.amount, order: .reverse, limit: 5) == Array(found.prefix(5)))
+    let pairs = try context.fetchDistinct(\Outlay.purse?.limit, \.amount)
+    #expect(pairs.map(\.1) == found.reversed())
+    #expect(try context.fetchGroups(Outlay.self, by: \.amount, .count).map(\.key) == found.reversed())
     let range = Decimal(9)...Decimal(50)
     let inRange = try context.fetch(FetchDescriptor<Outlay>(predicate: #Predicate { range.contains($0.amount) }))
     #expect(Set(inRange) == Set(all.filter { range.contains($0.amount) }) && inRange.count == 7)
@@ -184,8 +195,18 @@ import Testing
     #expect(try context.fetchMin(\Outlay.amount) == Decimal(string: "0.0000000000000000000001"))
   }
 
-  @Test func `sections by a decimal are refused`() throws {
-    let error = #expect(throws: ModelError.self) { try context.live(Outlay.self, sectionBy: \.amount) }
-    #expect("\(error as Any)".contains("a Decimal is kept as text"))
+  @Test func `sections by a decimal are in the order of the numbers, nil first`() throws {
+    let (rich, poor) = (Purse("rich", limit: 100), Purse("poor", limit: 9.5))
+    for purse in [rich, poor, nil] { context.insert(Outlay(1, purse)) }
+    try context.save()
+    let sections = try context.live(Outlay.self, sectionBy: \.purse?.limit)
+    let descending = try context.live(Outlay.self, sectionBy: \.purse?.limit, order: .reverse)
+    #expect(sections.map(\.key) == [nil, 9.5, 100] && descending.map(\.key) == [100, 9.5, nil])
+    try store.execute("UPDATE purse SET \"limit\" = '9.50' WHERE owner = 'rich'")  // the same number
+    try context.refresh()
+    #expect(sections.map(\.key) == [nil, 9.5] && sections.map(\.count) == [1, 2])
+    poor.limit = -20
+    try context.save()
+    #expect(sections.map(\.key) == [nil, -20, 9.5] && descending.map(\.key) == [9.5, -20, nil])
   }
 }

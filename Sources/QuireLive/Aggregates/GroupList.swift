@@ -1,3 +1,4 @@
+import QuireModel
 import QuireRow
 
 /// Groups in order. A pure value: changed groups are read from the tracker.
@@ -21,13 +22,17 @@ struct GroupList {
   }
 
   private let maker: GroupMaker
+  private let namesAreDecimals: Bool
   private(set) var entries: [GroupEntry] = []
   private var known: [Value: GroupEntry] = [:]
   private var lastID: Int64 = 0
   /// Set if a step was missed: then all groups are read again.
   var isStale = false
 
-  init(_ maker: GroupMaker) { self.maker = maker }
+  init(_ maker: GroupMaker, of query: AggregateQuery) {
+    self.maker = maker
+    namesAreDecimals = query.groupsDecimals
+  }
 
   /// Reads these groups from the tracker.
   ///
@@ -100,7 +105,7 @@ struct GroupList {
       if precedes(a, b) { return true }
       if precedes(b, a) { return false }
     }
-    let order = a.name.compare(to: b.name)
+    let order = namesAreDecimals ? DecimalOrder.compare(a.name, b.name) : a.name.compare(to: b.name)
     return order == 0 ? a.id < b.id : order < 0
   }
 

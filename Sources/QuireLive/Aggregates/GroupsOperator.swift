@@ -18,7 +18,7 @@ final class GroupsOperator<Key, Values>: LiveOperator {
   init(_ query: AggregateQuery, _ form: GroupForm<Key, Values>) {
     self.form = form
     tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
-    list = GroupList(form.maker)
+    list = GroupList(form.maker, of: query)
   }
 
   var count: Int { shown.count }

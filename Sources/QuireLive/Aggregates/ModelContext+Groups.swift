@@ -16,7 +16,7 @@ extension ModelContext {
   ///
   /// - Parameters:
   ///   - having: Which groups are returned.
-  ///   - precedes: Their order, ties by the key; by default that of the key, nil first and text by its bytes.
+  ///   - precedes: Their order, ties by the key; by default that of the key: nil first, text by its bytes, a `Decimal` by its number.
   ///   - limit: The highest number of groups.
   /// - Throws: As `fetch` does, and an error for a sum beyond `Int`.
   public func fetchGroups<Model: PersistentModel, Key: StoredValue, each Result: Equatable>(
@@ -55,7 +55,7 @@ extension ModelContext {
   ) throws -> [GroupRow<Key, Values>] {
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
     try tracker.fill(type, query, unsavedIn: owner)
-    var list = GroupList(form.maker)
+    var list = GroupList(form.maker, of: query)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
     return list.entries.prefix(form.limit).map(form.row)
   }

@@ -48,7 +48,7 @@ extension ModelContext {
   ///
   /// - Parameters:
   ///   - having: Which groups are returned.
-  ///   - precedes: Their order, ties by the group's key; by default that of the key, nil first and text by its bytes.
+  ///   - precedes: Their order, ties by the group's key; by default that of the key: nil first, text by its bytes, a `Decimal` by its number.
   ///   - limit: The highest number of groups.
   /// - Throws: As `fetch` of objects does, and an error for a sum beyond `Int`.
   public func fetch<Row: GroupProjection>(
@@ -58,7 +58,7 @@ extension ModelContext {
     let (query, form) = try groups(type, predicate, having, precedes, limit)
     var tracker = AggregateTracker(query.select, query.aggregates, by: query.group, ofReals: form.groupsReals)
     try owner.readCommitted { try tracker.fill(on: $0) }
-    var list = GroupList(form.maker)
+    var list = GroupList(form.maker, of: query)
     _ = try list.take(Set(tracker.groups.keys), of: tracker)
     return list.entries.prefix(form.limit).map { form.row($0).values }
   }

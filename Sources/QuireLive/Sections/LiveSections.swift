@@ -7,8 +7,8 @@ public import QuireRow
 ///     let shelf = try context.live(Book.self, sectionBy: \.language, sortBy: [SortDescriptor(\.title)])
 ///     for section in shelf { print(section.key, section.map(\.title)) }
 ///
-/// Sections are ordered by their keys (nil first, text by its bytes), and the rows in each as requested; a section
-/// exists as long as it has a row. Code that reads this collection is invalidated when sections come or go; code that
+/// Sections are ordered by their keys (nil first, text by its bytes, a `Decimal` by its number), and the rows in each as
+/// requested; a section exists as long as it has a row. Code that reads this collection is invalidated when sections come or go; code that
 /// reads a section, by changes of its rows: see ``Section``. Limit and offset count rows. Costs as much as a
 /// ``LiveQuery`` of that order, and for each change as much as its section has rows. See ``LiveResult`` for what all
 /// live results have in common.

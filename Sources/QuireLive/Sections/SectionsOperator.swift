@@ -102,7 +102,7 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     let first = delta.change.before.lowerBound
     for at in delta.change.inserted {
       let section = delta.change.after[at - first]
-      delta.inserted.append((at, Section(try Key.decoded(section.name), section.keys, of: entity, in: context)))
+      delta.inserted.append((at, Section(try key(section.name), section.keys, of: entity, in: context)))
     }
     delta.changed = delta.change.deleted.map { (sections[$0], []) }
     delta.changed += delta.change.changed.map { (sections[$0.from], delta.change.after[$0.to - first].keys) }
@@ -111,6 +111,10 @@ final class SectionsOperator<Model: PersistentModel, Key: StoredValue>: LiveOper
     }
     if hasListeners { delta.told = told(delta) }
     return delta
+  }
+
+  private func key(_ name: Value) throws -> Key {
+    try Key.decoded(Columns.isDecimal(Key.self) ? DecimalOrder.decimal(of: name) : name)
   }
 
   /// A row that keeps its position among the others but is now in another section has moved.

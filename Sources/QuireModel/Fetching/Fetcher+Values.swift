@@ -75,9 +75,10 @@ extension Fetcher {
   }
 
   /// The distinct rows of the query's columns, ordered by value; the query's limit counts distinct rows.
-  func distinctValues<Model: PersistentModel>(_ type: Model.Type, _ query: ResolvedQuery, ascending: Bool) throws
-    -> [[Value]]
-  {
+  /// - Parameter decimals: The columns of decimals, by position.
+  func distinctValues<Model: PersistentModel>(
+    _ type: Model.Type, _ query: ResolvedQuery, ascending: Bool, decimals: Set<Int>
+  ) throws -> [[Value]] {
     let select = query.select
     let width = select.columns.count
     var rows: [[Value]] = []
@@ -90,15 +91,15 @@ extension Fetcher {
     } else if let edited = try edited(type, select, query.entity) {
       var others = select
       others.limit = nil
-      try visit(try others.distinct(excluding: edited.keys), add)
+      try visit(try others.distinct(decimals: decimals, excluding: edited.keys), add)
       rows += try values(of: edited.objects, select.columns, query.entity)
     } else {
-      try visit(try select.distinct(ascending: ascending), add)
+      try visit(try select.distinct(ascending: ascending, decimals: decimals), add)
       return rows
     }
-    rows.sort { $0.isOrdered(before: $1, ascending: ascending) }
+    rows.sort { $0.isOrdered(before: $1, ascending: ascending, decimals: decimals) }
     let different = rows.indices.lazy.filter { place in
-      place == 0 || rows[place - 1].isOrdered(before: rows[place], ascending: ascending)
+      place == 0 || rows[place - 1].isOrdered(before: rows[place], ascending: ascending, decimals: decimals)
     }
     return different.prefix(select.limit ?? .max).map { rows[$0] }
   }
@@ -114,9 +115,9 @@ extension ResolvedQuery {
 }
 
 extension [Value] {
-  fileprivate func isOrdered(before other: [Value], ascending: Bool) -> Bool {
-    for (own, others) in zip(self, other) {
-      let order = own.compare(to: others)
+  fileprivate func isOrdered(before other: [Value], ascending: Bool, decimals: Set<Int>) -> Bool {
+    for (place, (own, others)) in zip(self, other).enumerated() {
+      let order = decimals.contains(place) ? DecimalOrder.compare(own, others) : own.compare(to: others)
       if order != 0 { return (order < 0) == ascending }
     }
     return false

@@ -59,7 +59,7 @@ extension ModelContext {
   ///     let languages = try context.fetchDistinct(\Book.language)
   ///
   /// Nil counts as a value, as it does in a group's key: leave it out with `where: #Predicate { $0.language != nil }`.
-  /// Values are in the order of their column, nil first and text by its bytes.
+  /// Values are in the order of their column, nil first, text by its bytes and a `Decimal` by its number.
   ///
   /// Cost: one statement, which reads all rows that match; an index on the property avoids sorting. If a part of the
   /// predicate has no SQL, the objects are fetched and evaluated.
@@ -115,8 +115,11 @@ extension Fetcher {
     let query = try ResolvedQuery(
       Model.self, where: predicate, sortBy: [], limit: limit, offset: 0, in: requireStore(), evaluating: true,
       asking: core)
+    var types: [Any.Type] = [First.self]
+    for type in repeat (each Rest).self { types.append(type) }
+    let decimals = Set(types.indices.filter { Columns.isDecimal(types[$0]) })
     return try tuples(query, first, repeat each rest) {
-      try distinctValues(Model.self, $0, ascending: order == .forward)
+      try distinctValues(Model.self, $0, ascending: order == .forward, decimals: decimals)
     }
   }
 

@@ -141,7 +141,7 @@ package func columnPath(of keyPath: AnyKeyPath, from type: Any.Type, resolving r
 }
 
 /// How Swift types map to columns.
-enum Columns {
+package enum Columns {
   static func isText(_ type: Any.Type) -> Bool { type is any StringProtocol.Type }
 
   /// Whether SQL can compare values of the type.
@@ -159,7 +159,7 @@ enum Columns {
     isDecimal(type) ? RowExpression.decimalOrder(value).folded : value
   }
 
-  static func isDecimal(_ type: Any.Type) -> Bool { type == Decimal.self || type == Decimal?.self }
+  package static func isDecimal(_ type: Any.Type) -> Bool { type == Decimal.self || type == Decimal?.self }
 
   /// Whether SQLite orders the column as Swift orders the type, by what ``ordered(_:as:)`` makes of it.
   static func ordersAlike(_ type: Any.Type) -> Bool {

@@ -12,6 +12,8 @@ package struct AggregateQuery {
   package let aggregates: [Aggregate]
   /// What the rows are grouped by.
   package let group: ColumnPath?
+  /// Whether that is a decimal, which is text in its column.
+  package let groupsDecimals: Bool
 
   package init<Model: PersistentModel>(
     _ terms: [(Aggregate.Function, PartialKeyPath<Model>?)], by group: PartialKeyPath<Model>? = nil,
@@ -25,6 +27,7 @@ package struct AggregateQuery {
     select = query.select
     let resolver = SchemaResolver(store)
     self.group = try group.map { [entity] in try resolver.column($0, of: entity) }
+    groupsDecimals = group.map { Columns.isDecimal(type(of: $0).valueType) } ?? false
     aggregates = try terms.map { [entity] function, keyPath in
       guard let keyPath else { return Aggregate(function) }
       let column = try resolver.column(keyPath, of: entity)

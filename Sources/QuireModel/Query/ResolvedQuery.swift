@@ -67,17 +67,13 @@ package struct ResolvedQuery {
     }
   }
 
-  /// The rows in sections: ordered by that property first, and within a section by key if no order is given.
+  /// The rows in sections: ordered by that property first (of decimals, by their ``QuireRow/DecimalOrder``), and within a section by key if no order is given.
   package init<Model: PersistentModel>(
     _ descriptor: FetchDescriptor<Model>, sectionBy property: PartialKeyPath<Model>, ascending: Bool, in store: Store
   ) throws {
     try self.init(descriptor, in: store)
-    if Columns.isDecimal(type(of: property).valueType) {
-      throw ModelError.query(
-        "\(entity.name) cannot be in sections by \(property): a Decimal is kept as text, which sorts by its digits. Keep an "
-          + "Int of the smallest unit")
-    }
-    let column = try SchemaResolver(store).column(property, of: entity)
+    let column = Columns.ordered(
+      .column(try SchemaResolver(store).column(property, of: entity)), as: type(of: property).valueType)
     if select.order.isEmpty { select.order = [OrderTerm(.column(ColumnPath(select.key)), isNullable: false)] }
     select.order.insert(OrderTerm(column, ascending: ascending), at: 0)
   }

@@ -25,6 +25,13 @@ package enum DecimalOrder {
     return .blob(Data([isNegative ? 0 : 2] + key + (isNegative ? [0xFF] : [])))
   }
 
+  /// The order of decimals that are kept as text, by number; of two texts of one number, as of what is no decimal, by the
+  /// column's own order.
+  package static func compare(_ a: Value, _ b: Value) -> Int {
+    let order = key(of: a).compare(to: key(of: b))
+    return order == 0 ? a.compare(to: b) : order
+  }
+
   /// The text of the decimal that has a key, without zeros at its ends; NULL for what is no key.
   package static func decimal(of key: Value) -> Value {
     guard case .blob(let data) = key, let sign = data.first else { return .null }
