@@ -225,6 +225,11 @@ package final class Editing: ContextPart {
         for other in list.keys { look(registered(side.target, other), inverse) }
       }
     }
+    for (kind, join, own) in core.loader.listsWithoutInverse(of: entity) {
+      for other in core.loader.linked(to: key, join, own).sorted() {
+        look(registered(kind.entity, other), kind.property)
+      }
+    }
     return places
   }
 

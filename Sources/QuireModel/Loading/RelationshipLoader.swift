@@ -202,6 +202,36 @@ package final class RelationshipLoader: ContextPart {
     #endif
   }
 
+  /// The relationships to objects of this class that have no other side, and of which lists are loaded.
+  func listsWithoutInverse(of target: Entity) -> [(ListPlace.Kind, JoinTable, JoinSide)] {
+    var result: [(ListPlace.Kind, JoinTable, JoinSide)] = []
+    for kind in loadedLists {
+      guard let side = store?.entities[kind.entity].properties[kind.property].toMany, side.target == target.index,
+        side.inverse == nil, case .join(let join, let own) = side.via
+      else { continue }
+      result.append((kind, join, own))
+    }
+    return result.count < 2 ? result : result.sorted { $0.1.index < $1.1.index }
+  }
+
+  /// The objects whose list has this key, as their keys: those in the file, and those linked by unsaved edits.
+  func linked(to key: Int64, _ join: JoinTable, _ own: JoinSide) -> Set<Int64> {
+    var keys: Set<Int64> = []
+    for (pair, isLinked) in core.pending.joinEdits.changes where isLinked && pair.join == join.index {
+      if (own == .first ? pair.second : pair.first) == key { keys.insert(own == .first ? pair.first : pair.second) }
+    }
+    guard key >= ModelState.firstKey else { return keys }
+    reading { connection in
+      let statement = try connection.statement(
+        "SELECT \(try quoted(identifier: join.own(own).name)) FROM \(try quoted(identifier: join.name)) "
+          + "WHERE \(try quoted(identifier: join.other(own).name)) = ?")
+      defer { statement.reset() }
+      statement.bind(key, at: 1)
+      while try statement.step() { keys.insert(try statement.row.int64(0)) }
+    }
+    return keys
+  }
+
   /// Notes that lists of a relationship are loaded.
   func noteLists(_ entity: Entity, _ property: Int, _ store: Store) {
     let kind = ListPlace.Kind(entity: entity.index, property: property)

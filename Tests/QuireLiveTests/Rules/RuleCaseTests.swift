@@ -1,0 +1,62 @@
+import Foundation
+import Quire
+import TestSupport
+import Testing
+
+/// What the oracle of declared rules has found, made small.
+@MainActor @Suite(.fewOnMainActor) struct RuleCaseTests {
+  let store: ModelContainer
+  let context: ModelContext
+
+  init() throws {
+    store = try ModelContainer(
+      for: RuleTeam.self, RulePerson.self, RuleJob.self, RuleTag.self, RuleCard.self,
+      configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    context = ModelContext(store)
+  }
+
+  private func others(_ sql: SQL) throws {
+    try store.execute(sql)
+    try context.refresh()
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a deleted object is out of a list that has no other side, and back when that is taken back`(
+    isSaved: Bool, isReloaded: Bool
+  ) throws {
+    let (first, second) = (RuleTag(), RuleTag())
+    context.insert(first)
+    context.insert(second)
+    try context.save()
+    first.similar = [first, second]
+    if isSaved { try context.save() }
+    if isReloaded { try others("UPDATE rule_tag SET word = 'x' WHERE id = 1") }
+    var runs: [Int] = []
+    let token = observe { runs.append(first.similar.count) }
+    context.delete(second)
+    #expect(first.similar.count == 1)
+    context.insert(second)
+    #expect(first.similar.count == 2)
+    context.delete(second)
+    context.rollback()
+    #expect(first.similar.count == (isSaved ? 2 : 0))
+    if isSaved {
+      context.delete(second)
+      try context.save()
+      #expect(first.similar.map { $0 === first } == [true])
+    }
+    _ = token
+  }
+
+  @Test func `an object that was never saved, and is deleted, is out of it too`() throws {
+    let (first, second) = (RuleTag(), RuleTag())
+    context.insert(first)
+    context.insert(second)
+    first.similar = [second]
+    #expect(first.similar.count == 1)
+    context.delete(second)
+    #expect(first.similar.isEmpty)
+    try context.save()
+    #expect(first.similar.isEmpty)
+  }
+}
