@@ -52,9 +52,10 @@ extension Editing {
     for model in listed + moved where !model.isDeleted {
       // A child with an unsaved edit follows its edited parent.
       guard let key = model._quireLink(foreignKey).currentKey, let parent = byKey[key] else { continue }
+      let isMovedHere = model._quireRowState.dirty & 1 << PropertyMask(foreignKey) != 0
       delete(model, isCascade: true)
-      pending.cascades.children[ObjectIdentifier(parent), default: []]
-        .append(.init(model: model, foreignKey: foreignKey, parent: parent, parentKey: key))
+      pending.cascades.children[ObjectIdentifier(parent), default: []].append(
+        .init(model: model, foreignKey: foreignKey, parent: parent, parentKey: key, isMovedHere: isMovedHere))
     }
   }
 
@@ -99,9 +100,11 @@ extension PendingChanges {
       /// Held, because others may delete its row before this context does.
       let parent: any PersistentModel
       let parentKey: Int64
+      /// Whether an unsaved edit has made it refer to that object, whatever others do with the row.
+      let isMovedHere: Bool
 
       /// Whether it still refers to the object with which it was deleted: others may have moved it.
-      var belongsToParent: Bool { model._quireLink(foreignKey).currentKey == parentKey }
+      var belongsToParent: Bool { isMovedHere || model._quireLink(foreignKey).currentKey == parentKey }
     }
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }

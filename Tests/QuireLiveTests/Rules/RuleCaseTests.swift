@@ -59,4 +59,18 @@ import Testing
     try context.save()
     #expect(first.similar.isEmpty)
   }
+
+  @Test func `what an unsaved edit has given to a deleted object goes with it, though others change the row`() throws {
+    let (team, job) = (RuleTeam(), RuleJob())
+    context.insert(team)
+    context.insert(job)
+    try context.save()
+    job.team = team
+    context.delete(team)
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == 0)
+    try others("UPDATE rule_job SET note = 'changed'")
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == 0)
+    try context.save()
+    #expect(try store.query("SELECT 1 FROM rule_job").isEmpty)
+  }
 }
