@@ -25,9 +25,11 @@ struct PendingRows {
     return value(of: index, in: model)
   }
 
-  /// Whether the object of a reference is deleted, here or elsewhere.
+  /// Whether the object of a reference is deleted, here or elsewhere, so that the reference is nil when it is saved.
   private func leadsToDeleted(_ link: Link, _ side: ToOneSide) -> Bool {
     guard let key = link.currentKey else { return false }
+    // Its column keeps the key of a row that is gone.
+    if side.whenTargetGoes == .noAction, key >= ModelState.firstKey { return false }
     return (link.object ?? owner.registered(side.target, key)).map { store.entities[side.target].model($0).isDeleted }
       ?? false
   }

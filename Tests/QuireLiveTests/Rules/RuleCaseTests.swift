@@ -73,4 +73,24 @@ import Testing
     try context.save()
     #expect(try store.query("SELECT 1 FROM rule_job").isEmpty)
   }
+
+  @Test
+  func `a reference to a row that noAction has let go is not nil in fetches, whether its object is edited or not`()
+    throws
+  {
+    let (person, job) = (RulePerson(), RuleJob())
+    context.insert(person)
+    context.insert(job)
+    job.witness = person
+    try context.save()
+    let without = FetchDescriptor<RuleJob>(predicate: #Predicate { $0.witness == nil })
+    context.delete(person)
+    #expect(try context.fetchCount(without) == 0)
+    job.note = "edited"
+    #expect(try context.fetchCount(without) == 0)
+    try context.save()
+    #expect(try context.fetchCount(without) == 0 && job.witness?.isDeleted != false)
+    job.note = "edited again"
+    #expect(try context.fetchCount(without) == 0)
+  }
 }
