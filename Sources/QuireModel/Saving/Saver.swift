@@ -234,8 +234,10 @@ package final class Saver: ContextPart {
   /// Whether what is written now becomes part of a transaction of this context.
   package var isInTransaction: Bool { open != nil }
 
-  /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
+  /// References to objects that were deleted before they were ever saved, and those of new objects to what the same
+  /// save deletes: there will be no row to refer to, also where rows are deleted before others are inserted.
   func dropUnsavedTargets(_ store: Store) throws {
+    if !pending.deleted.isEmpty { dropDeletedTargets(store) }
     guard pending.inserted.contains(where: { $0 == nil }) else { return }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }
@@ -248,6 +250,18 @@ package final class Saver: ContextPart {
             "\(entity.name).\(entity.properties[index].name) must have a value, and its "
               + "\(store.entities[side.target].name) was deleted before it was saved. Nothing was saved.")
         }
+        core.editing.assign(nil, to: index, of: model)
+      }
+    }
+  }
+
+  private func dropDeletedTargets(_ store: Store) {
+    for model in pending.inserted.compactMap({ $0 }) where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      for index in entity.relationships {
+        guard let side = entity.properties[index].toOne, side.isOptional, side.whenTargetGoes == .nullify,
+          let object = model._quireLink(index).object, store.entities[side.target].model(object).isDeleted
+        else { continue }
         core.editing.assign(nil, to: index, of: model)
       }
     }

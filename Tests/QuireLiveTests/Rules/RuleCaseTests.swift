@@ -93,4 +93,21 @@ import Testing
     job.note = "edited again"
     #expect(try context.fetchCount(without) == 0)
   }
+
+  @Test(arguments: [true, false])
+  func `a new object may refer to a deleted one whose unique value another new one takes`(waits: Bool) async throws {
+    let (person, job, next) = (RulePerson(), RuleJob(), RulePerson())
+    context.insert(person)
+    try context.save()
+    context.insert(job)
+    job.helper = person
+    context.delete(person)
+    context.insert(next)
+    if waits { try await context.saveWhenReady() } else { try context.save() }
+    #expect(job.helper == nil && person.isDeleted && !context.hasChanges)
+    #expect(
+      try store.query("SELECT helper_id, (SELECT max(id) FROM rule_person) FROM rule_job").map(\.values) == [
+        [.null, 2]
+      ])
+  }
 }
