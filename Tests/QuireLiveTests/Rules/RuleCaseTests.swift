@@ -110,4 +110,22 @@ import Testing
         [.null, 2]
       ])
   }
+
+  @Test func `a one-to-one that is unique refuses what two contexts have given to one object`() throws {
+    let (job, first, second) = (RuleJob(), RuleCard(), RuleCard())
+    for model in [first, second] { context.insert(model) }
+    context.insert(job)
+    try context.save()
+    first.job = job
+    try others("UPDATE rule_card SET job_id = \(job) WHERE id = \(second)")
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .notUnique("RuleCard", ["job"], _)? = error else { throw error! }
+    context.rollback()
+    #expect(job.card === second)
+    job.card = first
+    #expect(second.job == nil)
+    try context.save()
+    let rows = try store.query("SELECT id, job_id FROM rule_card ORDER BY id").map(\.values)
+    #expect(rows == [[1, 1], [2, .null]])
+  }
 }
