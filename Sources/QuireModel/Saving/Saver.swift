@@ -256,11 +256,12 @@ package final class Saver: ContextPart {
   }
 
   private func dropDeletedTargets(_ store: Store) {
+    let deleted = Set(pending.deleted.map { ObjectIdentifier($0) })
     for model in pending.inserted.compactMap({ $0 }) where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }
       for index in entity.relationships {
         guard let side = entity.properties[index].toOne, side.isOptional, side.whenTargetGoes == .nullify,
-          let object = model._quireLink(index).object, store.entities[side.target].model(object).isDeleted
+          let object = model._quireLink(index).object, deleted.contains(ObjectIdentifier(object))
         else { continue }
         core.editing.assign(nil, to: index, of: model)
       }
