@@ -112,6 +112,10 @@ import Testing
         configurations: ModelConfiguration(url: folder.file))
     }
     #expect(error?.differences.isEmpty == false)
+    let text = error?.description ?? ""
+    #expect(text.contains("The file is at ChoresSchemaV3, 3.0.0") && text.contains("those of ChoresSchemaV1, 1.0.0"))
+    #expect(text.contains("A plan leads to newer versions only"))
+    #expect(!text.contains("ALTER TABLE"))
     #expect(try ModelContext(open(folder.file)).fetchCount(FetchDescriptor<Chore>()) == 2)
   }
 

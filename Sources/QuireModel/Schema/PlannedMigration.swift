@@ -79,12 +79,23 @@ struct PlannedMigration {
   /// What is recorded in a file that is made for the container; nil if the plan has no versions.
   var number: Schema.Version? { target?.number }
 
-  /// The error of a file that does not fit models that the plan does not have.
+  /// The error of a file that does not fit the models, with what the plan has to do with it: its versions do not have
+  /// these models, or the file is at a newer one, where SQL that makes the tables old again would not help.
   func explained(_ error: SchemaError) -> SchemaError {
-    guard isUnplanned, case .mismatch(let path, let differences, let mending, _, _) = error.problem else {
-      return error
+    guard case .mismatch(let path, let differences, let mending, _, _) = error.problem else { return error }
+    if isUnplanned {
+      let advice = versions.last.map {
+        "No version of the plan has these models, and its newest is \($0.words): add a version that has them, with a "
+          + "stage that leads to it."
+      }
+      return SchemaError(.mismatch(path: path, differences: differences, mending: mending, advice: advice))
     }
-    return SchemaError(.mismatch(path: path, differences: differences, mending: mending, newest: versions.last?.words))
+    guard let target, let present = try? version(of: path, configuration.reading(path)), present.number > target.number
+    else { return error }
+    let advice =
+      "The file is at \(present.words), and the container's models are those of \(target.words). A plan leads to newer "
+      + "versions only: open the file with models of its version, or a copy that was made before it got there."
+    return SchemaError(.mismatch(path: path, differences: differences, mending: [], advice: advice))
   }
 
   /// How far a file is.

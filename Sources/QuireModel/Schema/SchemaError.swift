@@ -42,9 +42,9 @@ public struct SchemaError: Error, Hashable, Sendable {
     /// A `let` whose type has neither a zero nor a first case, so that no object without a row can be made.
     case noConstantValue(model: String, property: String, type: String)
     /// The file's tables do not fit the models: one line for each difference, and the SQL for those that a statement can
-    /// fix. `newest` is that of a plan of which no version has these models. With `isOpen`, they did fit when the file was
+    /// fix. `advice` is what a migration plan has to say about it. With `isOpen`, they did fit when the file was
     /// opened.
-    case mismatch(path: String, differences: [String], mending: [String], newest: String? = nil, isOpen: Bool = false)
+    case mismatch(path: String, differences: [String], mending: [String], advice: String? = nil, isOpen: Bool = false)
     /// The plan has no stage that begins at the file's version.
     case noStage(from: String, to: String)
     /// Two versions of the plan have this number.
@@ -104,16 +104,14 @@ extension SchemaError: CustomStringConvertible {
         + differences.map { "    \($0)" }.joined(separator: "\n")
         + "\nNothing was read or written, unsaved edits are still pending, and the file is whole. If the change was "
         + "meant, restart the program in the version that has these tables."
-    case .mismatch(let path, let differences, let mending, let newest, isOpen: false):
+    case .mismatch(let path, let differences, let mending, let advice, isOpen: false):
       "\(path) does not fit the models; nothing was changed:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
         + (mending.isEmpty
           ? "" : "\nThis SQL would mend \(mending.count == differences.count ? "it" : "part of it"):\n")
         + mending.map { "    \($0);" }.joined(separator: "\n")
-        + (newest.map {
-          "\nNo version of the plan has these models, and its newest is \($0): add a version that has them, with a stage "
-            + "that leads to it."
-        } ?? "\nMigrate the file (quire migrate apply), or open it with the models it was made with.")
+        + "\n"
+        + (advice ?? "Migrate the file (quire migrate apply), or open it with the models it was made with.")
     case .noStage(let from, let to): "no stage of the plan leads from version \(from) on to \(to): add one"
     case .sharedVersion(let version, let schemas):
       "\(schemas.joined(separator: " and ")) of the plan are both version \(version): give each a versionIdentifier of its "
