@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import TestSupport
 import Testing
 
 /// The formats of an answer, on a terminal, in a pipe and in a file.
@@ -167,6 +168,57 @@ import Testing
     #expect(try quire.ask("SELECT 1 AS a", "-f", "csv", "-o", "a.dat").status == 0)
     #expect(try quire.bytes("a.dat") == Data("a\n1\n".utf8))
     #expect(try quire.ask(".schema --diagram --svg", "-o", "a.svg").status == 0)
+  }
+
+  /// Fails after more than is written at once.
+  private static let failing = """
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+    SELECT i, CASE WHEN i = 50000 THEN abs(-9223372036854775807 - 1) END AS j FROM n
+    """
+
+  @Test func `a query that fails in the middle leaves what was there, and nothing beside it`() throws {
+    try quire.write("kept.csv", "kept")
+    try quire.write("target", "kept")
+    try FileManager.default.createSymbolicLink(atPath: quire.path("link.csv"), withDestinationPath: "target")
+    // What a process that was killed has left, and a file of the user's.
+    try quire.write("kept.csv.unfinished-2147483646", "a,b")
+    try quire.write("kept.csv.unfinished-notes", "mine")
+    let before = try quire.files.filter { $0 != "kept.csv.unfinished-2147483646" }
+    for name in ["kept.csv", "new.csv", "link.csv"] {
+      #expect(try quire.ask(Self.failing, "-o", name).error == "error: integer overflow\n")
+      let saved = try quire.ask(".save \(name) \(Self.failing)")
+      #expect(saved.status == 1 && saved.error.hasPrefix("error: integer overflow"), "\(saved)")
+    }
+    #expect(try quire.files == before)
+    for name in ["kept.csv", "target"] { #expect(try quire.bytes(name) == Data("kept\n".utf8)) }
+    #expect(try quire.ask("SELECT 1 AS a", "-o", "link.csv").status == 0)
+    #expect(try quire.bytes("target") == Data("a\n1\n".utf8))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: quire.path("link.csv")) == "target")
+  }
+
+  @Test func `what others know under another name or descriptor is written into`() throws {
+    try quire.write("log", "before")
+    #expect(try quire.shell("quire query library.db 'SELECT 7 AS a' -f value -o /dev/stdout >> log").status == 0)
+    #expect(try quire.bytes("log") == Data("before\n7\n".utf8))
+    try quire.write("a.csv", "long before")
+    try FileManager.default.linkItem(atPath: quire.path("a.csv"), toPath: quire.path("b.csv"))
+    #expect(try quire.ask("SELECT 7 AS a", "-o", "a.csv").status == 0)
+    #expect(try quire.bytes("b.csv") == Data("a\n7\n".utf8))
+    let made = try quire.shell("umask 027; quire query library.db 'SELECT 1' -o new.csv; stat -c %a new.csv")
+    #expect(made.output == "640\n")
+  }
+
+  @Test(.enabled(if: SmallDisk.canBeMade)) func `on a full disk the file stays as it was`() throws {
+    let disk = try SmallDisk(in: TestSupport.Scratch())
+    let file = disk.folder.appending(path: "kept.csv")
+    try Data("kept".utf8).write(to: file)
+    let text = "SELECT hex(zeroblob(100000)) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11))"
+    for query in [text, ".save \(file.path) \(text)"] {
+      let ran = try quire.ask(query, "-o", query == text ? file.path : "/dev/null")
+      #expect(ran.status == 1 && ran.error.contains("kept.csv cannot be written: No space left on device"), "\(ran)")
+      #expect(try Data(contentsOf: file) == Data("kept".utf8))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder.path) == ["kept.csv"])
+    }
   }
 
   @Test func `a query that cannot be run leaves the file, and the database is never one`() throws {

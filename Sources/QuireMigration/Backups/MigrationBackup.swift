@@ -26,7 +26,7 @@ public struct MigrationBackup: Hashable, Sendable {
   }
 
   static let mark = ".before-"
-  private static let unfinished = UnfinishedCopy.mark
+  private static let unfinished = UnfinishedFile.mark
 
   /// The number of backups that are kept.
   public static let kept = 3
@@ -90,7 +90,7 @@ public struct MigrationBackup: Hashable, Sendable {
 
   /// Removes unfinished backups of killed processes: their files are no longer locked.
   static func removeUnfinished(of database: String) {
-    UnfinishedCopy.removeAbandoned(unfinished(of: database).map(\.path))
+    UnfinishedFile.removeAbandoned(unfinished(of: database).map(\.path))
   }
 }
 

@@ -59,7 +59,7 @@ extension Connection {
     _ progress: (Int, Int) -> Void
   ) throws -> Int {
     let target = try UnfinishedCopy.target(path, of: database, replacing: replacing)
-    UnfinishedCopy.removeAbandoned(to: target)
+    UnfinishedFile.removeAbandoned(to: target)
     let copy = UnfinishedCopy(of: database, to: target)
     try copy.fill(from: self, interruption: interruption, progress)
     if interruption.isStopped { throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted") }

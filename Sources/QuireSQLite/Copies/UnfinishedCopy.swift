@@ -6,23 +6,16 @@ internal import Foundation
 ///
 /// Backups of a store, the copies made before a migration and `quire backup` are all made by this.
 package final class UnfinishedCopy {
-  /// Stands in the name of a file that is still being written.
-  package static let mark = ".unfinished"
-
   private let database: String
   /// Its name in the end.
   package let path: String
-  private var unfinished: String
-  private var isFinished: Bool { named != nil }
+  private var file: UnfinishedFile?
   /// The name that it has got.
   package private(set) var named: String?
   /// Whether the log of the database is copied with it.
   private var hasLog = false
   /// Whether it failed because the disk is full.
   package private(set) var isDiskFull = false
-  /// Of the file, with a lock on it as long as this process lives.
-  private var descriptor: Int32 = -1
-  private let mark = ProcessMark()
 
   /// - Parameters:
   ///   - database: The file that is copied; the copy gets its owner and rights.
@@ -30,13 +23,6 @@ package final class UnfinishedCopy {
   package init(of database: String, to path: String) {
     self.database = database
     self.path = path
-    unfinished = "\(path)\(Self.mark)-\(getpid())"
-  }
-
-  deinit {
-    guard descriptor >= 0, !mark.isInherited else { return }
-    if !isFinished { Self.remove(unfinished) }
-    close(descriptor)
   }
 
   /// Removes it if it has its name.
@@ -53,10 +39,10 @@ package final class UnfinishedCopy {
     from source: Connection, interruption: MigrationInterruption? = nil, beat: (@Sendable () -> Void)? = nil,
     _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws {
-    try makeFile()
+    let file = try makeFile()
     do {
       let copy = try Connection(
-        migrating: unfinished, access: .create, busyTimeout: .seconds(5), interruption: interruption, beat: beat)
+        migrating: file.name, access: .create, busyTimeout: .seconds(5), interruption: interruption, beat: beat)
       try source.copy(to: copy, progress)
     } catch let error as SQLiteError
       where error.isFull || error.isInputOutput && !error.isReadFailure || error.isReadOnly
@@ -78,19 +64,19 @@ package final class UnfinishedCopy {
   ///   - goesOn: Asked now and then; if it says no, this ends with `SQLITE_INTERRUPT`.
   /// - Throws: As ``fill(from:interruption:beat:_:)``.
   package func fillBytes(from connection: Connection?, _ goesOn: () -> Bool) throws {
-    try makeFile()
+    let file = try makeFile()
     if let connection {
-      try write(to: descriptor, goesOn) { try connection.bytesOfFile(at: $0) }
+      try write(to: file.descriptor, goesOn) { try connection.bytesOfFile(at: $0) }
     }
     // SQLite has no locks on the log, which reading it would release.
     guard SidecarFiles.size(of: database + "-wal") ?? 0 > 0,
       let log = FileHandle(forReadingAtPath: database + "-wal")
     else { return }
     defer { try? log.close() }
-    let copy = Foundation.open(unfinished + "-wal", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    let copy = Foundation.open(file.name + "-wal", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
     guard copy >= 0 else { throw cannotWrite(errno) }
     defer { close(copy) }
-    giveRights(to: copy)
+    _ = UnfinishedFile.giveRights(of: database, to: copy)
     hasLog = true
     try write(to: copy, goesOn) { _ in try log.read(upToCount: 1 << 20) ?? Data() }
   }
@@ -138,9 +124,13 @@ package final class UnfinishedCopy {
   }
 
   private func move(to path: String, replacing: Bool) throws(StoreBackupError) {
-    guard (replacing ? rename(unfinished, path) : quire_rename_new(unfinished, path)) == 0 else {
-      if errno == EEXIST { throw .exists(path: path) }
-      throw cannotWrite(errno)
+    guard let file else { throw .cannotWrite(path: path, reason: FileObstacle.reason(ENOENT)) }
+    let unfinished = file.name
+    do {
+      try file.move(to: path, replacing: replacing)
+    } catch {
+      if error.code == EEXIST { throw .exists(path: path) }
+      throw cannotWrite(error.code)
     }
     named = path
     if hasLog { rename(unfinished + "-wal", path + "-wal") }
@@ -148,34 +138,14 @@ package final class UnfinishedCopy {
   }
 
   /// Makes the empty file with the database's owner and rights, whatever the process's mask.
-  private func makeFile() throws(StoreBackupError) {
-    try open()
-    giveRights(to: descriptor)
-  }
-
-  private func giveRights(to copy: Int32) {
-    var info = stat()
-    guard stat(database, &info) == 0 else { return }
-    // The owner changes only where that is allowed; another owner must not get wider rights.
-    if fchown(copy, info.st_uid, info.st_gid) == 0 { fchmod(copy, info.st_mode & 0o777) }
-  }
-
-  /// Makes the file and locks it; again if this process is making another copy to the same path, or if another one took
-  /// the file for one that was left behind.
-  private func open() throws(StoreBackupError) {
-    let first = unfinished
-    for number in 2... {
-      descriptor = Foundation.open(unfinished, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-      if descriptor < 0, errno == EEXIST {
-        unfinished = "\(first)-\(number)"
-        continue
-      }
-      guard descriptor >= 0 else { throw cannotWrite(errno) }
-      // A file system without locks cannot tell what was left behind, and keeps it.
-      flock(descriptor, LOCK_EX)
-      var info = stat()
-      if fstat(descriptor, &info) != 0 || info.st_nlink > 0 { return }
-      close(descriptor)
+  private func makeFile() throws(StoreBackupError) -> UnfinishedFile {
+    do {
+      let made = try UnfinishedFile(to: path)
+      made.takeRights(of: database)
+      file = made
+      return made
+    } catch {
+      throw cannotWrite(error.code)
     }
   }
 
@@ -240,26 +210,6 @@ extension UnfinishedCopy {
     let code = sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
     if code == SQLITE_OK { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     return code & 0xff == SQLITE_BUSY
-  }
-
-  /// Removes those of these files that no living process is writing: what processes that were killed have left.
-  package static func removeAbandoned(_ paths: [String]) {
-    for path in paths {
-      let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { continue }
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(path) }
-      close(descriptor)
-    }
-  }
-
-  /// Removes what was left unfinished of copies to `path`.
-  package static func removeAbandoned(to path: String) {
-    let url = URL(filePath: path)
-    let folder = url.deletingLastPathComponent().path
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    removeAbandoned(
-      names.filter { $0.hasPrefix(url.lastPathComponent + mark) && !$0.hasSuffix("-journal") }.map { "\(folder)/\($0)" }
-    )
   }
 
   /// Removes a database's file and those that SQLite keeps beside it.

@@ -48,7 +48,7 @@ extension Command {
         they are, and '1' in quotes is text too. In csv and tsv NULL is an empty field, and empty text is "". In JSON bytes
         are {"base64": …}, and text that is not UTF-8 is {"malformedText": …}. With --live, what changed is printed as lines
         where standard output is no terminal: + came, - left, > moved, ~ changed, with the place it has or had. A query
-        that cannot be run leaves the file of -o as it was; one that fails in the middle leaves there what had come. With
+        that fails or is stopped leaves the file of -o as it was: it is replaced when the answer is complete. With
         --json an error is printed as {"v":1,"error":{"status":1,"message":"…"}}, too, unless rows were printed before; what
         a command such as .schema prints is {"v":1,"lines":["…"]}, of --sql {"v":1,"sql":"…"}, and of writes without an
         answer of their own {"v":1,"changed":2}, the number of rows.
