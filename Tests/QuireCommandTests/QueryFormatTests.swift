@@ -221,6 +221,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (["--live"], "--live is for a query, and .dump is a command"),
+    (["--explain"], "--explain is for a query, and .dump is a command"),
+    (["--sql"], "--sql is for a query, and .dump is a command"),
+    (["--limit", "1"], "--limit is for a query, and .dump is a command"),
+    (["--exit-code"], "--exit-code is for a query, and .dump is a command"),
+    (["-f", "csv"], "-f csv is for the rows of a query, and .dump is a command"),
+    (["-f", "insert", "--into", "t"], "--into is for a query, and .dump is a command"),
+  ]) func `an option that a command would pass over is refused`(options: [String], message: String) throws {
+    let ran = try quire.shell("quire query library.db .dump " + options.joined(separator: " "))
+    #expect(ran.status == 2 && ran.output.isEmpty && ran.firstLine == "error: \(message)", "\(ran)")
+  }
+
+  @Test func `options that go with a command are taken, and a word before it that wants a query is not`() throws {
+    #expect(try quire.ask(".dump", "-f", "insert").output == quire.ask(".dump").output)
+    #expect(try quire.ask(".tables", "--json").output.hasPrefix(#"{"v":1,"lines":["#))
+    try quire.write("r.sql", "SELECT id FROM book")
+    #expect(try quire.ask(".read r.sql", "--no-header", "-f", "tsv", "--exit-code").output == "1\n2\n10\n")
+    for word in ["live", "sql", "explain", "count", "summary"] {
+      let ran = try quire.shell("printf '\(word) .dump\\n' | quire library.db")
+      #expect(ran.status == 2 && ran.error.contains(" is followed by a query, and .dump is a command"), "\(ran)")
+    }
+  }
+
   @Test func `a query that cannot be run leaves the file, and the database is never one`() throws {
     try quire.write("kept.csv", "kept")
     #expect(try quire.ask("SELECT nosuch FROM book", "-o", "kept.csv").status == 1)

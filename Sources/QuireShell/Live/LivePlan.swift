@@ -59,6 +59,7 @@ extension ShellSession {
   func livePlan(_ text: String, from start: Int) throws -> LivePlan {
     if isCopied { throw ShellFailure("\(printable(file)) cannot be followed: that needs a database", .usage) }
     let rest = text.utf8Suffix(from: start)
+    if let failure = notAQuery(rest, from: start, "only a query can be followed") { throw failure }
     switch InputReader(models: models).kind(of: rest) {
     case .verb(.live, let next): return try livePlan(text, from: start + next)
     case .verb(.count, let next): return try livePlan(text, from: start, query: start + next, counts: true)

@@ -104,14 +104,16 @@ struct InputReader {
       let next = tokens[1]
       // `Live where …`, if there is such a model: no statement continues like that.
       if isSurelyModel(word, next) { return .model(start: start) }
+      let isBeforeCommand =
+        next.isSign(".") && first.range.upperBound < next.range.lowerBound && models.place(of: word) == nil
       switch word.lowercased() {
       case "insert" where !next.isWord("into") && !next.isWord("or"): return .model(start: start)
       case "delete" where !next.isWord("from"): return .model(start: start)
-      case "explain" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
+      case "explain" where isBeforeCommand || isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
         return .verb(.explain, start: next.range.lowerBound)
       case "live" where next.kind != .end: return .verb(.live, start: next.range.lowerBound)
       case "sql" where next.kind != .end: return .verb(.sql, start: next.range.lowerBound)
-      case "count" where isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
+      case "count" where isBeforeCommand || isModelWord(next, before: tokens[min(2, tokens.count - 1)]):
         return .verb(.count, start: next.range.lowerBound)
       case "summary"
       where models.place(of: word) == nil || ["select", "with", "values"].contains(where: next.isWord)

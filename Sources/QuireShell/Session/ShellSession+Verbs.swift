@@ -7,6 +7,7 @@ import QuireSQLite
 extension ShellSession {
   func verb(_ verb: Input.Verb, _ text: String, from start: Int, _ run: Run) async throws {
     let rest = text.utf8Suffix(from: start)
+    if let failure = notAQuery(rest, from: start, "\(verb.rawValue) is followed by a query") { throw failure }
     let isModel = if case .model = InputReader(models: models).kind(of: rest) { true } else { false }
     try checkPlace(writing: false)
     switch verb {
@@ -22,6 +23,17 @@ extension ShellSession {
       try bind(statement, sql.values)
       try await run.each(try rows(of: statement, sql: sql.readable, run).reply)
     }
+  }
+
+  /// Nil if the text is not a command.
+  ///
+  /// - Parameter wanted: What is to be there, and why.
+  func notAQuery(_ text: String, from start: Int, _ wanted: String) -> ShellFailure? {
+    guard case .command = InputReader(models: models).kind(of: text) else { return nil }
+    let name = text.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }
+    let place = start + text.utf8.count - text.drop { $0.isWhitespace }.utf8.count
+    return ShellFailure(
+      "\(wanted), and \(printable(String(name))) is a command", at: place..<place + name.utf8.count, .usage)
   }
 
   /// The query of the model language that begins at `start`, with its SQL.

@@ -111,6 +111,7 @@ struct QueryRun: Sendable {
 
   /// Refuses words that mean nothing together.
   private func checkWords() throws {
+    if let name = commandName { try checkWords(ofCommand: name) }
     if invocation.flag("--live") {
       if timeout != nil { throw invocation.usageError("--timeout is for an answer given once") }
       if answerFile != nil { throw invocation.usageError("--live has no file to end: use > FILE") }
@@ -127,6 +128,21 @@ struct QueryRun: Sendable {
     if invocation["--into"] != nil, format != .insert { throw invocation.usageError("--into goes with -f insert") }
     if invocation.flag("--explain"), let format, ![.table, .json].contains(format) {
       throw invocation.usageError("--explain says it in words or as json, not as \(format.rawValue)")
+    }
+  }
+
+  /// Refuses what a command would pass over.
+  private func checkWords(ofCommand name: String) throws {
+    let ofQueries = ["--live", "--explain", "--sql"]
+    // What a file that is read answers is that of its queries.
+    let ofRows = [".read", "\\i"].contains(name) ? [] : ["--limit", "--exit-code", "--into"]
+    for option in ofQueries + ofRows where invocation.flag(option) {
+      throw invocation.usageError("\(option) is for a query, and \(printable(name)) is a command")
+    }
+    let isStatements = name == ".dump" && format == .insert
+    if !ofRows.isEmpty, !isStatements, let format, format != .json, format != .jsonl {
+      throw invocation.usageError(
+        "-f \(format.rawValue) is for the rows of a query, and \(printable(name)) is a command")
     }
   }
 
@@ -148,7 +164,12 @@ struct QueryRun: Sendable {
   }
 
   /// Whether the text is a command, such as `.schema`, and not a query.
-  var isCommand: Bool { Self.isCommand(text) }
+  var isCommand: Bool { commandName != nil }
+
+  /// `.schema` of `.schema Book`; nil if the text is not a command.
+  private var commandName: String? {
+    Self.isCommand(text) ? text.split(whereSeparator: \.isWhitespace).first.map(String.init) : nil
+  }
 
   private static func isCommand(_ text: String) -> Bool {
     text.first { !$0.isWhitespace }.map { ".\\?".contains($0) } ?? false
