@@ -56,6 +56,25 @@ import Testing
         """)
   }
 
+  @Test(.enabled(if: SmallDisk.canBeMade)) func `a full disk of temporary files is named, and how to name another`()
+    throws
+  {
+    let disk = try SmallDisk(in: TestSupport.Scratch())
+    try quire.write("k.csv", "a,b", (0..<200_000).map { "\($0),xxxxxxxx" }.joined(separator: "\n"))
+    for command in ["quire query k.csv 'count K'", "echo 'count K' | quire k.csv"] {
+      let ran = try quire.shell(command, environment: ["TMPDIR": disk.folder.path])
+      #expect(
+        ran.status == 1 && ran.output.isEmpty
+          && ran.error == """
+            error: the records of k.csv cannot be copied into \(disk.folder.path): No space left on device; make room and repeat
+            TMPDIR names the folder of temporary files
+
+            """,
+        "\(ran)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder.path) == [])
+    }
+  }
+
   @Test func `nothing is left of the copy when the process is killed while it reads`() throws {
     try quire.write("k.csv", "a,b", (0..<200_000).map { "\($0),x" }.joined(separator: "\n"))
     let ran = try quire.shell(

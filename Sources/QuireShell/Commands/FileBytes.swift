@@ -26,7 +26,8 @@ struct FileBytes {
       start += more
     }
     if let other = OtherFile(startingWith: start) {
-      throw ShellFailure("\(printable(file.path)) \(other.text). Nothing was added", hint: other.hint, .usage)
+      throw ShellFailure(
+        "\(printable(file.path)) \(other.text)", state: ShellFailure.nothingAdded, hint: other.hint, .usage)
     }
     let (marked, count) = try ImportEncoding.marked(start, of: file.path)
     if let marked {

@@ -32,7 +32,7 @@ enum ImportEncoding: Hashable {
   static func marked(_ bytes: [UInt8], of path: String) throws(ShellFailure) -> (ImportEncoding?, Int) {
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) {
       throw ShellFailure(
-        "\(printable(path)) is in UTF-32, which is not read here. Nothing was added",
+        "\(printable(path)) is in UTF-32, which is not read here", state: ShellFailure.nothingAdded,
         hint: "iconv -f UTF-32 -t UTF-8 FILE > NEW converts a file", .usage)
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return (.utf8, 3) }
@@ -45,7 +45,7 @@ enum ImportEncoding: Hashable {
   static func checkIsOfBytes(_ bytes: [UInt8], of path: String) throws(ShellFailure) {
     guard let place = bytes.prefix(2).firstIndex(of: 0) else { return }
     throw ShellFailure(
-      "\(printable(path)) begins with a NUL byte, as no such file does in UTF-8. Nothing was added",
+      "\(printable(path)) begins with a NUL byte, as no such file does in UTF-8", state: ShellFailure.nothingAdded,
       hint: "if it is in UTF-16: --encoding \(place == 0 ? "utf-16be" : "utf-16le")", .usage)
   }
 
@@ -115,9 +115,12 @@ enum ImportEncoding: Hashable {
   func failure(_ text: Data, of what: String, at record: RecordPlace, canBeKept: Bool) -> ShellFailure {
     if case .utf16 = self { return record.failure("\(what) is not valid UTF-16") }
     let place = InvalidUTF8(text)?.place ?? "its beginning"
-    return record.failure(
-      "\(what) is not UTF-8 from \(place)",
-      hint: "--encoding windows-1252 behind the model reads files of Windows and of Latin-1"
+    let option = ImportOption(
+      option: "--encoding windows-1252",
+      effect: "reads files of Windows and of Latin-1"
         + (canBeKept ? ", --encoding raw keeps the bytes as they are" : ""))
+    var failure = record.failure("\(what) is not UTF-8 from \(place)", hint: option.behindModel)
+    failure.option = option
+    return failure
   }
 }

@@ -88,6 +88,7 @@ extension ShellSession {
 }
 
 extension ShellFailure {
+  static let nothingAdded = "Nothing was added"
   static let stoppedImport = ShellFailure("stopped; nothing was added", .stopped)
 }
 

@@ -53,7 +53,8 @@ final class InputFile {
   private static let longestWaitInMilliseconds: Int32 = 100
 
   private var cannotBeRead: ShellFailure {
-    let nothing = purpose == .records ? ". Nothing was added" : ""
-    return ShellFailure("\(printable(path)) cannot be read: \(FileObstacle.reason(errno))\(nothing)", .usage)
+    var failure = ShellFailure("\(printable(path)) cannot be read: \(FileObstacle.reason(errno))", .usage)
+    if purpose == .records { failure.state = ShellFailure.nothingAdded }
+    return failure
   }
 }

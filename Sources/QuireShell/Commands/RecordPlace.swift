@@ -7,6 +7,7 @@ struct RecordPlace: Hashable {
   /// An error of this record, or of one of those behind it.
   func failure(_ what: String, hint: String? = nil, orLater: Bool = false) -> ShellFailure {
     let later = orLater ? " or a later one" : ""
-    return ShellFailure("line \(line)\(later) of \(printable(path)): \(what). Nothing was added", hint: hint)
+    return ShellFailure(
+      "line \(line)\(later) of \(printable(path)): \(what)", state: ShellFailure.nothingAdded, hint: hint)
   }
 }

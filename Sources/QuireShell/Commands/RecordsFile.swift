@@ -21,12 +21,14 @@ package struct RecordsFile: Sendable {
       _ = try Connection(path: copy, access: .create)
     } catch {
       remove()
-      let reason = (error as? SQLiteError)?.message ?? FileObstacle.reason(of: error)
-      let place = printable(folder.deletingLastPathComponent().path)
-      throw ShellFailure(
-        "the records of \(printable(path)) cannot be copied into \(place): \(reason)",
-        hint: "TMPDIR names the folder of temporary files")
+      throw cannotBeCopied((error as? SQLiteError)?.message ?? FileObstacle.reason(of: error))
     }
+  }
+
+  func cannotBeCopied(_ reason: String) -> ShellFailure {
+    ShellFailure(
+      "the records of \(printable(path)) cannot be copied into \(printable(folder.deletingLastPathComponent().path)): \(reason)",
+      hint: "TMPDIR names the folder of temporary files")
   }
 
   /// The database, which is empty until a session takes the records.
@@ -60,10 +62,14 @@ extension ShellSession {
       }
     } catch {
       if watch.wasStopped { throw ShellFailure("stopped", .stopped) }
-      var failure = explained(error)
+      // Only the copy is written to.
+      if let error = error as? SQLiteError, error.isFull || error.isInputOutput {
+        throw records.cannotBeCopied(error.isFull ? FileObstacle.reason(ENOSPC) : error.message)
+      }
       // The user has asked a query, so the message must not speak of adding rows.
-      failure.message = failure.message.replacing(". Nothing was added", with: "")
-      failure.hint = failure.hint?.replacing(" behind the model reads ", with: " of .import, into a database, reads ")
+      var failure = explained(error)
+      failure.state = nil
+      if let option = failure.option { failure.hint = option.ofImport }
       throw failure
     }
   }

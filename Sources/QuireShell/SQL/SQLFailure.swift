@@ -55,7 +55,7 @@ struct SQLFailure {
   private func withState(_ failure: ShellFailure) -> ShellFailure {
     guard hasEndedTransaction else { return failure }
     var failure = failure
-    failure.message += ". The transaction that was open was rolled back"
+    failure.state = "The transaction that was open was rolled back"
     return failure
   }
 

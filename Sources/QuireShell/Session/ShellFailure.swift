@@ -1,11 +1,20 @@
 /// Why an input failed: what is wrong, where in the input, and what was probably meant.
 public struct ShellFailure: Error, Hashable, Sendable {
   public var kind: Kind
-  public var message: String
+  public var message: String {
+    get { state.map { "\(problem). \($0)" } ?? problem }
+    set { (problem, state) = (newValue, nil) }
+  }
+  /// The message, without what was not done.
+  private var problem: String
   /// The bytes of the input that are wrong, if known.
   public var range: Range<Int>?
   /// Such as `did you mean author?`
   public var hint: String?
+  /// What was not done, such as `Nothing was added`: a sentence at the end of the message.
+  package var state: String?
+  /// The option that the hint is about, if it is one of `.import`.
+  package var option: ImportOption?
 
   public enum Kind: Hashable, Sendable {
     /// The query is wrong, or failed.
@@ -22,10 +31,27 @@ public struct ShellFailure: Error, Hashable, Sendable {
 
   public init(_ message: String, at range: Range<Int>? = nil, hint: String? = nil, _ kind: Kind = .failed) {
     self.kind = kind
-    self.message = message
+    problem = message
     self.range = range
     self.hint = hint
   }
+
+  package init(_ message: String, state: String, hint: String? = nil, _ kind: Kind = .failed) {
+    self.init(message, hint: hint, kind)
+    self.state = state
+  }
+}
+
+/// An option of `.import` that helps, and what it does.
+package struct ImportOption: Hashable, Sendable {
+  let option: String
+  /// Such as `reads this file`.
+  let effect: String
+
+  /// For a file that is imported.
+  var behindModel: String { "\(option) behind the model \(effect)" }
+  /// For a file that is asked in place of a database.
+  var ofImport: String { "\(option) of .import, into a database, \(effect)" }
 }
 
 extension ShellFailure: CustomStringConvertible {
@@ -44,7 +70,9 @@ extension ShellFailure: CustomStringConvertible {
   ///   - shown: Makes control characters visible.
   public func text(in input: String, width: (String) -> Int, shown: (String) -> String) -> String {
     let bytes = Array(input.utf8)
-    guard let range, range.lowerBound <= bytes.count else { return hint.map { "\(message)\n\($0)" } ?? message }
+    guard let range, range.lowerBound <= bytes.count else {
+      return hint.map { "\(message)\n\($0)" } ?? message
+    }
     let place = range.lowerBound
     let lineStart = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
     let lineEnd = bytes[place...].firstIndex(of: 10) ?? bytes.count
