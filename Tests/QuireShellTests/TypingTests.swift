@@ -164,6 +164,15 @@ import Testing
     ("insert into book select * from copy join author on ", "", []),
     ("select * from tag where id in (select tag_id from copy c join book on ", ")", ["book.id = c.book_id"]),
     ("select * from copy c join tag on (c.id > 0) join book b on ", "", ["b.id = c.book_id"]),
+    (
+      "select * from main.book join main.author on ", "",
+      ["author.id = book.author_id", "author.id = book.translator_id"]
+    ),
+    (
+      "select * from \"main\" . book b, main.tag join main.author a on ", "",
+      ["a.id = b.author_id", "a.id = b.translator_id"]
+    ),
+    ("select * from other.book join other.author on ", "", []),
   ])
   func `behind on the conditions are offered by which the tables are related`(
     before: String, after: String, conditions: [String]
@@ -171,6 +180,11 @@ import Testing
     let found = try Library().session().completions(before + after, at: before.utf8.count).candidates.map(\.text)
     #expect(found.filter { $0.contains(" = ") }.sorted() == conditions.sorted())
     #expect(found.prefix(conditions.count).allSatisfy { $0.contains(" = ") })
+  }
+
+  @Test(arguments: ["select * from main.au", "select * from book join main.au", "insert into main.au"])
+  func `behind the name of a schema its tables are offered`(text: String) {
+    #expect(session.completions(text, at: text.utf8.count).candidates.map(\.text) == ["author"])
   }
 
   @Test func `inside a text nothing is completed, and in the middle of a word the whole word`() {

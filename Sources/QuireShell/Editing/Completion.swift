@@ -162,10 +162,12 @@ struct Completer {
     let columns = (used.isEmpty ? models.all : used).flatMap { model in
       model.columns.map { (name($0.column), "\(model.table) \($0.type)") }
     }
-    if tokens.last?.isSign(".") == true { return made(columns) }
-    if ["from", "join", "into", "update", "table"].contains(where: { tokens.last?.isWord($0) == true }) {
+    let isInSchema = tokens.last?.isSign(".") == true && tokens.dropLast().last?.isWord("main") == true
+    let word = (isInSchema ? tokens.dropLast(2) : tokens[...]).last
+    if ["from", "join", "into", "update", "table"].contains(where: { word?.isWord($0) == true }) {
       return made(tables)
     }
+    if tokens.last?.isSign(".") == true { return made(columns) }
     if isInQuotedName { return made(columns + tables) }
     let conditions = tokens.last?.isWord("on") == true ? joinConditions : []
     return made(

@@ -47,10 +47,16 @@ struct SQLScope {
         }
       }
       guard let own = name(index), let model = byName[own] else { continue }
+      func isMark(_ place: Int, _ mark: Unicode.Scalar) -> Bool {
+        tokens.indices.contains(place) && source.isMark(tokens[place], mark)
+      }
+      // A schema's name, or the name before that of a column.
+      if isMark(index + 1, ".") { continue }
       named.append((own, model))
-      let isAfterComma = index > tokens.startIndex && source.isMark(tokens[index - 1], ",")
+      let first = isMark(index - 1, ".") && name(index - 2) == "main" ? index - 2 : index
+      let isAfterComma = isMark(first - 1, ",")
       guard
-        isKeyword(index - 1, Self.beforeTables) || isAfterComma && Self.isTableList(before: index, isKeyword, tokens)
+        isKeyword(first - 1, Self.beforeTables) || isAfterComma && Self.isTableList(before: first, isKeyword, tokens)
       else { continue }
       used.append((own, model))
       var last = index
