@@ -177,6 +177,27 @@ import Testing
     #expect(try library.rows("SELECT count(*) FROM a") == [[0]])
   }
 
+  @Test(arguments: ["UTF-16le", "UTF-16be"])
+  func `half of a surrogate pair stays what it is, or is refused`(encoding: String) async throws {
+    func text(_ units: UInt16...) -> String {
+      let bytes = units.map { String(format: "%04x", encoding == "UTF-16be" ? $0 : $0.byteSwapped) }.joined()
+      return "CAST(x'\(bytes)' AS TEXT)"
+    }
+    let texts = [text(0xD800), text(0x41, 0xDC00, 0x42), text(0xD800, 0x41), text(0x41, 0xD83D), text(0xD83D, 0xDE00)]
+    let rows = texts.map { "INSERT INTO t VALUES (\($0), x'd800', 'plain', 7)" }.joined(separator: ";")
+    let library = try Library("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (a TEXT, b, c, d); \(rows)")
+    let dumped = try await Self.dump(library.session())
+    let copy = try Library(String(decoding: dumped, as: UTF8.self))
+    let query = "SELECT hex(CAST(a AS BLOB)), b, c, d FROM t ORDER BY rowid"
+    #expect(try copy.rows(query) == library.rows(query))
+    #expect(try copy.rows("PRAGMA encoding") == [[.text(encoding)]])
+    let failure = await (try library.session()).failure(".dump t")
+    #expect(
+      failure
+        == "t cannot be written as statements: a text has half of a surrogate pair, which a file of UTF-8 cannot hold\n"
+        + ".dump without a table writes the whole file, with its encoding", "\(failure)")
+  }
+
   @Test func `it goes into a file, and on a screen if there is not too much of it`() async throws {
     let library = try Library(
       Library.schema + """

@@ -1,3 +1,4 @@
+import Foundation
 import QuireRow
 import QuireSQLite
 
@@ -8,6 +9,9 @@ struct Dump {
   private let reader: SchemaReader
   var bytes: ByteBuffer
   private(set) var rowCount = 0
+  /// What the file's texts are in, if that is not UTF-8.
+  private var wideEncoding: String?
+  private var isWhole = true
 
   init(_ connection: Connection, _ bytes: ByteBuffer) {
     (self.connection, self.bytes) = (connection, bytes)
@@ -16,6 +20,9 @@ struct Dump {
 
   /// - Parameter names: Of the tables and views; nil for the whole file.
   mutating func write(_ names: Set<SQLName>?) throws {
+    isWhole = names == nil
+    let encoding = try reader.encoding()
+    wideEncoding = encoding == SchemaReader.utf8 ? nil : encoding
     let kinds = Dictionary(try reader.tables().map { (SQLName($0.name), $0) }) { first, _ in first }
     let objects = try reader.objects().filter { object in
       let table = SQLName(object.table)
@@ -24,9 +31,7 @@ struct Dump {
     }
     // References may lead to rows that come later.
     put("PRAGMA foreign_keys = OFF")
-    if names == nil, case let encoding = try reader.encoding(), encoding != SchemaReader.utf8 {
-      put("PRAGMA encoding = '\(encoding)'")
-    }
+    if isWhole, let wideEncoding { put("PRAGMA encoding = '\(wideEncoding)'") }
     put("BEGIN")
     var indexes: [String] = []
     for object in objects where object.kind == .table {
@@ -158,16 +163,59 @@ struct Dump {
   }
 
   private mutating func copy(_ columns: [String], of table: String, _ way: String = "") throws {
-    let list = try columns.map { try quoted(identifier: $0) }.joined(separator: ", ")
+    let names = try columns.map { try quoted(identifier: $0) }
+    // As the bytes they are: in UTF-8, half of a surrogate pair would be another text.
+    let texts = wideEncoding == nil ? [] : names.map { "CASE typeof(\($0)) WHEN 'text' THEN CAST(\($0) AS BLOB) END" }
+    let list = (names + texts).joined(separator: ", ")
     let statement = try connection.prepare("SELECT \(list) FROM main.\(try quoted(identifier: table)) \(way)")
     defer { statement.reset() }
     var output = RowOutput(.insert) { _ in }
     output.table = table
     var writer = try InsertWriter(columns, output)
     while try statement.step() {
-      writer.write(statement.row, to: &bytes)
+      if let values = try halved(statement.row, columns.count, of: table) {
+        writer.write(KeptRow(values: values), to: &bytes)
+      } else {
+        writer.write(statement.row, to: &bytes)
+      }
       try bytes.flushIfLarge()
       rowCount += 1
     }
+  }
+
+  /// The values of a row that has half of a surrogate pair in a text: such a text as its bytes, which only a file of the same
+  /// encoding reads as that text. Nil for all other rows.
+  ///
+  /// - Parameter count: How many columns it has; behind them are the bytes of their texts.
+  private func halved(_ row: RowCursor, _ count: Int, of table: String) throws -> [Value]? {
+    guard let wideEncoding else { return nil }
+    let values = row.values
+    var halved: [Value]?
+    for (place, text) in values[count...].enumerated() {
+      guard case .blob(let bytes) = text, !Self.isUTF16(bytes, isBigEndian: wideEncoding == "UTF-16be") else {
+        continue
+      }
+      if !isWhole {
+        throw ShellFailure(
+          "\(printable(table)) cannot be written as statements: a text has half of a surrogate pair, which a file of UTF-8 cannot hold",
+          hint: ".dump without a table writes the whole file, with its encoding", .refused)
+      }
+      halved = halved ?? Array(values.prefix(count))
+      halved?[place] = .malformedText(bytes)
+    }
+    return halved
+  }
+
+  private static func isUTF16(_ bytes: Data, isBigEndian: Bool) -> Bool {
+    if !bytes.count.isMultiple(of: 2) { return false }
+    let bytes = Array(bytes)
+    var isHigh = false
+    for place in stride(from: 0, to: bytes.count, by: 2) {
+      let unit = UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
+      let value = isBigEndian ? unit : unit.byteSwapped
+      if UTF16.isTrailSurrogate(value) != isHigh { return false }
+      isHigh = UTF16.isLeadSurrogate(value)
+    }
+    return !isHigh
   }
 }
