@@ -174,7 +174,12 @@ extension SourcePlace: CustomStringConvertible {
 
 extension MigrationError: CustomStringConvertible {
   /// What is wrong, where, the state of the database, and what to do next; one or more lines, without a line break at the end.
-  public var description: String {
+  public var description: String { text { "Nothing was \($0)." } }
+
+  /// The description.
+  ///
+  /// - Parameter nothing: The sentence about what was not done, such as `changed`: other migrations may have run before.
+  package func text(_ nothing: (String) -> String) -> String {
     switch self {
     case .folder(let path, let reason): "the migrations folder \(path) \(reason)"
     case .unreadable(let file, let reason): "\(file) cannot be read: \(reason)"
@@ -182,8 +187,8 @@ extension MigrationError: CustomStringConvertible {
     case .malformed(let file, let line, let reason): "\(file):\(line): \(reason)"
     case .directive("undo", let file, let line, let hint): "\(file):\(line): ‘undo’ cannot stand here: \(hint)"
     case .directive(let text, let file, let line, let hint): "\(file):\(line): ‘\(text)’ is not a directive: \(hint)"
-    case .empty(let file): "\(file) is empty: write its SQL, or delete the file. Nothing was changed."
-    case .history(let problem): problem.description
+    case .empty(let file): "\(file) is empty: write its SQL, or delete the file. \(nothing("changed"))"
+    case .history(let problem): problem.text(nothing)
     case .unknownVersion(let version): "there is no migration \(version) among these files"
     case .notApplied(let version): "\(version) has not run on this database"
     case .fewerApplied(0): "no migration has run on this database"
@@ -199,7 +204,7 @@ extension MigrationError: CustomStringConvertible {
       "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + ".   [M001]"
     case .stillUsed(let objects, let file):
       "\(file) " + objects.joined(separator: ",\n    and ") + ".   [M004]"
-    case .backup(let path, let reason, _): "the backup \(path) cannot be used: \(reason)\nNothing was changed."
+    case .backup(let path, let reason, _): "the backup \(path) cannot be used: \(reason)\n\(nothing("changed"))"
     case .interrupted: "stopped"
     case .stepFailed(let name, let file, let reason): "the step ‘\(name)’ of \(file) failed: \(reason)\nRolled back."
     case .unknownStep(let name, let file):
@@ -219,18 +224,18 @@ extension MigrationError: CustomStringConvertible {
       \(file) has a step in Swift or runs without a transaction, which other machines of a shared store cannot repeat.
       Rolled back. Write it in SQL, or end the sharing first with quire node leave.
       """
-    case .tool(let problem): problem.description
+    case .tool(let problem): problem.text(nothing)
     case .noDatabase(let path, let similar):
       "no database at \(path)" + (similar.map { ". Did you mean \($0)?" } ?? "")
     case .unusable(let error), .database(let error): error.description
     case .temporaryFull(let folder):
       """
-      the disk of \(folder) is full, where temporary files lie, such as the copy for a rehearsal. Nothing was changed.
+      the disk of \(folder) is full, where temporary files lie, such as the copy for a rehearsal. \(nothing("changed"))
       Make room there, or name another folder in SQLITE_TMPDIR.
       """
     case .sqlite(let error): error.description
     case .busy(let path, let seconds):
-      "\(path) has been locked by another writer for \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") s. Nothing was changed."
+      "\(path) has been locked by another writer for \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") s. \(nothing("changed"))"
     }
   }
 

@@ -186,7 +186,10 @@ extension ToolProblem: QuireError {}
 
 extension ToolProblem: CustomStringConvertible {
   /// What does not fit, the state of the database, and what to do next.
-  public var description: String {
+  public var description: String { text { "Nothing was \($0)." } }
+
+  /// The description, with a sentence about what was not done.
+  func text(_ nothing: (String) -> String) -> String {
     switch self {
     case .none: "no other tool has recorded migrations in this database"
     case .unfinished(let history, let version):
@@ -202,22 +205,22 @@ extension ToolProblem: CustomStringConvertible {
     case .notAdopted(let history):
       """
       \(history.toolName) has migrated this database, and its history is not adopted yet: everything would run again.
-      Nothing was run.
+      \(nothing("run"))
       """
     case .unread(let tool, let table):
       """
       \(tool) has migrated this database, as its table \(table) says, which Quire does not read: everything might run again.
-      Nothing was changed.
+      \(nothing("changed"))
       """
     case .ahead(let history, let versions):
       """
       \(history.toolName)'s table \(history.table) records \(versions.map(\.description).joined(separator: ", ")), \
-      which Quire does not. Nothing was changed.
+      which Quire does not. \(nothing("changed"))
       """
     case .cannotGiveBack(let history, let reason):
       """
       \(history.toolName)'s table \(history.table) cannot be written: \(reason).
-      Nothing was changed. Its own baseline or repair command records what Quire has run.
+      \(nothing("changed")) Its own baseline or repair command records what Quire has run.
       """
     }
   }

@@ -29,34 +29,37 @@ extension MigrationProblem {
 
 extension MigrationProblem: CustomStringConvertible {
   /// What is wrong with which file, that nothing was run, and what to do next; several lines.
-  public var description: String {
+  public var description: String { text { "Nothing was \($0)." } }
+
+  /// The description, with a sentence about what was not done.
+  func text(_ nothing: (String) -> String) -> String {
     switch self {
     case .edited(let file, let applied):
       """
       \(file.path) is not what was applied on \(applied.appliedAt.prefix(10)).
       \(Self.firstDifference(applied.up, file.up))
-      Nothing was run.
+      \(nothing("run"))
       """
     case .missing(let applied):
       """
       \(applied.version) \(applied.title) was applied on \(applied.appliedAt.prefix(10)), and its file is gone.
-      Nothing was run.
+      \(nothing("run"))
       """
     case .outOfOrder(let file, _, let newest):
       """
       \(file) is older than the last one applied (\(newest)), so databases
-      already at \(newest) and new ones would run them in different orders. Nothing was run.
+      already at \(newest) and new ones would run them in different orders. \(nothing("run"))
       """
     case .duplicate(let version, let files):
       """
       two migrations are numbered \(version):  \(files.joined(separator: "  and  "))
-      Nothing was run.
+      \(nothing("run"))
       """
     case .databaseIsNewer(let applied):
       """
       the database has \(applied.count) migration\(applied.count == 1 ? "" : "s") that these files lack: \
       \(applied.map { "\($0.version) \($0.title) (applied on \($0.appliedAt.prefix(10)))" }.joined(separator: ", ")).
-      Nothing was run.
+      \(nothing("run"))
       """
     }
   }

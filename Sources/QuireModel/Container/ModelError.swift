@@ -53,25 +53,37 @@ public enum ModelError: Error, Sendable {
 }
 
 extension ModelError: CustomStringConvertible {
-  public var description: String {
+  public var description: String { outcome.map { "\(problem). \($0)" } ?? problem }
+
+  /// What was not done because of it.
+  private var outcome: String? {
+    switch self {
+    case .notStorable, .notUnique, .conflict, .relationshipCount: "Nothing was saved."
+    case .refusedValue: "Nothing was changed."
+    default: nil
+    }
+  }
+
+  /// What is wrong, for a text that says by itself what was not done.
+  var problem: String {
     switch self {
     case .undecodable(let model, let key, let property, let reason):
       "\(model)\(key.map { " \($0)" } ?? "").\(property): \(reason). The row was not made into an object."
-    case .notStorable(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was saved."
+    case .notStorable(let model, let property, let reason): "\(model).\(property): \(reason)"
     case .ignoredAssignments(let places):
       "assigned to deleted objects or refused, and ignored: \(places.joined(separator: ", ")). Nothing was saved; save again to go on."
-    case .refusedValue(let model, let property, let reason): "\(model).\(property): \(reason). Nothing was changed."
+    case .refusedValue(let model, let property, let reason): "\(model).\(property): \(reason)"
     case .deletedObject(let model, let property): "this \(model) is deleted: its \(property) was not changed"
     case .notUnique(let model, let properties, let values):
       "another \(model) has the same \(properties.joined(separator: ", "))"
-        + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))") + ". Nothing was saved."
+        + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))")
     case .relationshipRefused(let text), .changedByTrigger(let text): text
     case .undoRefused(let reason):
       "\(reason): nothing was changed. `undoManager?.removeAllActions()` gives up what can be undone and redone"
-    case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ") + ". Nothing was saved."
+    case .conflict(let conflicts): conflicts.map(\.description).joined(separator: "; ")
     case .relationshipCount(let model, let property, let count, let allowed):
       "\(model).\(property) would have \(count) and must have \(allowed.lowerBound)"
-        + (allowed.upperBound == .max ? " or more" : " to \(allowed.upperBound)") + ". Nothing was saved."
+        + (allowed.upperBound == .max ? " or more" : " to \(allowed.upperBound)")
     case .otherContext(let model): "this \(model) belongs to another context: use its persistentModelID there"
     case .unknownModel(let name): "\(name) is not one of this container's models"
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"

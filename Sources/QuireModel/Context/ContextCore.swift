@@ -172,12 +172,8 @@ import Synchronization
   /// Records an assignment that was rejected.
   func refuse(_ error: any Error) {
     if store == nil { return }
-    var text = "\(error)"
-    // The save that throws it says so of all that was refused.
-    for end in [". Nothing was changed.", ". Nothing was saved."] where text.hasSuffix(end) {
-      text.removeLast(end.count)
-    }
-    refuse(text)
+    // The save that throws it says of all that was refused that nothing was saved.
+    refuse((error as? ModelError)?.problem ?? "\(error)")
   }
 
   /// Whether there is anything to save. Each part is looked at in place: a copy of them all is ten retain pairs.

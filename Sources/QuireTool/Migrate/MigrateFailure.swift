@@ -40,31 +40,31 @@ struct MigrateFailure {
 
   func explained(_ error: MigrationError) -> any CommandError {
     if case .destructive(let losses, let file) = error, !file.hasPrefix("undo of") {
-      let refusal = Self.refusal(of: name(of: file), losses, target)
+      let refusal = Self.refusal(of: name(of: file), losses, target, nothing("changed"))
       return failed(refusal.description, error, refusal.exitStatus)
     }
     if isTrial, let text = Self.brokenKeys(error, tried) { return failed(text, error, error.exitStatus) }
-    guard let advice = advice(for: error) else { return failed("\(error)", error, error.exitStatus) }
+    let text = error.text(nothing)
+    guard let advice = advice(for: error) else { return failed(text, error, error.exitStatus) }
     // Continues the line that describes the state of the data.
     let goesOn =
       switch error {
       case .history(.edited), .history(.databaseIsNewer), .history(.missing): true
       default: false
       }
-    return failed("\(error)\(goesOn ? " " : "\n")\(advice)", error, error.exitStatus)
+    return failed("\(text)\(goesOn ? " " : "\n")\(advice)", error, error.exitStatus)
   }
 
-  /// Includes what was committed before; no sentence may claim that nothing was.
+  /// Includes what was committed before.
   private func failed(_ text: String, _ error: MigrationError, _ status: ExitStatus) -> MigrateFailed {
     var text = text
-    if !progress.applied.isEmpty, !text.contains(before) {
-      let count = text.count
-      for nothing in ["Nothing was changed.", "Nothing was run.", "Nothing of it was run."] {
-        text = text.replacing(nothing, with: "Of it nothing was changed; \(before).")
-      }
-      if text.count == count { text += "\nIts changes were rolled back; \(before)." }
-    }
+    if !progress.applied.isEmpty, !text.contains(before) { text += "\nIts changes were rolled back; \(before)." }
     return MigrateFailed(description: text, exitStatus: status, error: error, progress: progress)
+  }
+
+  /// That something was not done, such as `changed`; no sentence may claim so of what was committed before.
+  private func nothing(_ what: String) -> String {
+    progress.applied.isEmpty ? "Nothing was \(what)." : "Of it nothing was changed; \(before)."
   }
 
   /// What ran before the one that failed.
@@ -75,11 +75,13 @@ struct MigrateFailure {
   }
 
   /// Values that would be lost, and what to type if that is meant.
-  static func refusal(of name: String, _ losses: [MigrationLoss], _ target: MigrateTarget) -> CommandFailure {
+  static func refusal(
+    of name: String, _ losses: [MigrationLoss], _ target: MigrateTarget, _ nothing: String = "Nothing was changed."
+  ) -> CommandFailure {
     CommandFailure(
       """
       \(sentence(of: name, losses))
-      Nothing was changed.
+      \(nothing)
           \(target.pasteable("apply --allow-destructive"))      a backup is made first; undo cannot bring the values back
       or, in the file:  -- migrate: allow M001 and the reason
       """, .refused)
@@ -102,7 +104,9 @@ struct MigrateFailure {
     case .failed(let failure) where isTrial: tried + (beginning(failure).map { "\n" + $0 } ?? "")
     case .refused where isTrial: tried
     case .refused(let statement, _):
-      statement.hasPrefix("writing") ? "Rolled back: \(state)." : "Nothing of it was run."
+      statement.hasPrefix("writing")
+        ? "Rolled back: \(state)."
+        : progress.applied.isEmpty ? "Nothing of it was run." : nothing("run")
     case .failed(let failure):
       undone(failure.place.file, line: failure.place.line) ?? alreadyThere(failure)
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
@@ -110,12 +114,12 @@ struct MigrateFailure {
     case .busy:
       "    \(target.invocation.repeated("--wait", longer))        or stop the program that has it open"
     case .destructive:
-      "Nothing was changed.\n    add --yes to undo it all the same; a backup is made first"
+      "\(nothing("changed"))\n    add --yes to undo it all the same; a backup is made first"
     case .stillUsed where isCommand("apply"):
       "Rolled back: \(state). Mend that in the file, or say there  -- migrate: allow M004 and the reason\n"
         + "    \(target.pasteable("apply --yes"))"
     case .stillUsed:
-      "Nothing was changed. Drop that first, or add --yes to undo it all the same; a backup is made first"
+      "\(nothing("changed")) Drop that first, or add --yes to undo it all the same; a backup is made first"
     case .noUndo(let applied): noUndo(applied)
     case .interrupted: "Rolled back: \(state)."
     case .database(.diskFull) where isCommand("restore"), .backup(_, _, true) where isCommand("restore"): roomToRestore
