@@ -213,11 +213,26 @@ struct SharedMigrationTests {
     let before = try Connection(path: first, access: .readOnly).digest()
     try FileManager.default.copyItem(atPath: first, toPath: copy)
     _ = try StoreNode.leave(copy)
+    #expect(throws: MigrationError.database(.shared(path: first))) { try migrator(nodes, first).checkIsNotShared() }
+    try migrator(nodes, copy).checkIsNotShared()
     let error = #expect(throws: MigrationError.self) { try migrator(nodes, first).restore(copy) }
     guard case .database(.shared(path: first))? = error else { throw error! }
     #expect(try Connection(path: first, access: .readOnly).digest() == before)
     // A file that is gone is made of it.
     try migrator(nodes, nodes.scratch.file("new.db")).restore(copy)
+  }
+
+  @Test(arguments: ["-- migrate: no-transaction\nVACUUM;", "-- migrate: step fill\n"])
+  func `what is not shareable is refused before a backup is made`(text: String) throws {
+    let (nodes, first, _) = try nodes()
+    try nodes[0].database.close()
+    var migrator = migrator(nodes, first, try file(1, text))
+    migrator.steps = [MigrationStep("fill") { _ in }]
+    migrator.backsUp = true
+    var events = 0
+    let error = #expect(throws: MigrationError.self) { try migrator.apply { _ in events += 1 } }
+    guard case .notShareable? = error else { throw error! }
+    #expect(events == 0 && MigrationBackup.all(of: first).isEmpty && nodes.log.last == 10)
   }
 
   @Test func `what has another outcome elsewhere stops there, and its file stays as it was`() throws {

@@ -1,4 +1,6 @@
 import Foundation
+import QuireMigration
+import QuireSQLite
 import Testing
 
 @testable import QuireTool
@@ -22,6 +24,17 @@ final class Folder {
   func write(_ text: String, as name: String) throws {
     try Data(text.utf8).write(to: URL(filePath: migrations + "/" + name))
   }
+}
+
+/// Refusals have one status in all commands.
+@Test func `what a shared store refuses has the status of a refusal`() {
+  for error in [
+    MigrationError.database(.shared(path: "x.db")), .notShareable(file: "1_a.sql"), .stillUsed([], file: "1_a.sql"),
+  ] {
+    #expect(error.exitStatus == .refused)
+  }
+  let told = NodeTarget.explained(DatabaseError.shared(path: "x.db")) as? CommandFailure
+  #expect(told?.exitStatus == .refused)
 }
 
 @Suite struct MigrateTests {

@@ -42,6 +42,21 @@ extension Migrator {
     }
   }
 
+  /// Refuses to replace a database that is shared with other machines, which would keep their content.
+  ///
+  /// One that cannot be read does not say whether it is; ``restore(_:unchecked:_:)`` judges by its backup then.
+  package func checkIsNotShared() throws {
+    guard FileManager.default.fileExists(atPath: database) else { return }
+    let place: NodePlace?
+    do {
+      place = try translating { try NodePlace(on: open(.readOnly)) }
+    } catch {
+      if error.isOfContent { return }
+      throw error
+    }
+    if place != nil { throw MigrationError.database(.shared(path: database)) }
+  }
+
   /// Copies what is there now, and opens the database to be written over.
   private func present(before backup: String, _ source: Connection, _ copy: inout UnfinishedBackup?) throws
     -> Connection
@@ -49,9 +64,7 @@ extension Migrator {
     let log = SidecarFiles.size(of: database + "-wal") ?? 0
     if !FileManager.default.fileExists(atPath: database), log == 0 { return try open(.create) }
     do {
-      if try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
-        throw MigrationError.database(.shared(path: database))
-      }
+      try checkIsNotShared()
       copy = try translating { try copied(before: "restore") }
       return try open(.readWrite)
     } catch let error as MigrationError where error.isOfContent {

@@ -56,13 +56,27 @@ struct MigrationRun {
     return losses
   }
 
+  /// As ``checkIsShareable(_:isAlone:)``, for what undoes `applied`.
+  func checkIsShareable(undoOf applied: AppliedMigration, in file: MigrationFile?) throws {
+    if let text = applied.undoText(in: file) { try checkIsShareable(text, isAlone: applied.isUndoneAlone) }
+  }
+
+  /// Refuses what other machines of a shared store cannot repeat.
+  func checkIsShareable(_ text: MigrationText, isAlone: Bool) throws {
+    try checkIsShareable(text, text.pieces(), isAlone: isAlone)
+  }
+
+  private func checkIsShareable(_ text: MigrationText, _ pieces: [MigrationText.Piece], isAlone: Bool) throws {
+    let hasStep = pieces.contains { if case .step = $0 { true } else { false } }
+    if connection.recorder != nil, isAlone || hasStep { throw MigrationError.notShareable(file: text.name) }
+  }
+
   private func run(_ text: MigrationText, isAlone: Bool) throws -> ([MigrationLoss], keys: BrokenKeys?) {
     let pieces = try text.pieces()
     for case .step(let name) in pieces where steps[name] == nil {
       throw MigrationError.unknownStep(name, file: text.name)
     }
-    let hasStep = pieces.contains { if case .step = $0 { true } else { false } }
-    if connection.recorder != nil, isAlone || hasStep { throw MigrationError.notShareable(file: text.name) }
+    try checkIsShareable(text, pieces, isAlone: isAlone)
     if isAlone {
       try outsideTransaction(text, pieces)
       return ([], nil)

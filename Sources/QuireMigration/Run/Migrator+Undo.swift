@@ -47,10 +47,12 @@ extension Migrator {
     let before = try allowsLosses ? nil : DatabaseSchema(on: connection)
     for migration in group where history.contains(migration) {
       guard history.last == migration else { throw MigrationError.changedMeanwhile(history.last ?? migration) }
+      let run = run(on: connection, knowsKeys: knowsKeys)
+      try run.checkIsShareable(undoOf: migration, in: file(migration.version))
       if isFirst, done.isEmpty { backup = try backUpIfNeeded(before: "undo-\(migration.version)", connection) }
       if migration.isUndoneAlone { try finish(&backup, happened) }
       try happened(.begins(migration.version, title: migration.title))
-      let losses = try run(on: connection, knowsKeys: knowsKeys).undo(migration, file: file(migration.version))
+      let losses = try run.undo(migration, file: file(migration.version))
       if !losses.isEmpty, !allowsLosses {
         throw MigrationError.destructive(losses, file: "undo of \(migration.version) \(migration.title)")
       }
@@ -86,9 +88,11 @@ extension Migrator {
           try inTransaction(on: connection, keys: directives.contains(.foreignKeysOn)) {
             let history = try MigrationHistory.read(from: connection)
             guard history.last == last else { throw MigrationError.changedMeanwhile(history.last ?? last) }
+            let run = run(on: connection, knowsKeys: knowsKeys)
+            try run.checkIsShareable(undoOf: last, in: file)
+            try run.checkIsShareable(file.upText, isAlone: file.runsAlone)
             backup = try backUpIfNeeded(before: "redo-\(last.version)", connection)
             try happened(.begins(file.version, title: file.title))
-            let run = run(on: connection, knowsKeys: knowsKeys)
             let before = try allowsLosses ? nil : DatabaseSchema(on: connection)
             let losses = try run.undo(last, file: file)
             if !losses.isEmpty, !allowsLosses {

@@ -188,6 +188,7 @@ public struct Migrator: Sendable {
           outlook = try look(to: last, on: connection, after: outlook)
           guard outlook.pending.first == file else { return nil }
         }
+        try run(on: connection, knowsKeys: knowsKeys).checkIsShareable(file.upText, isAlone: file.runsAlone)
         let needsBackup = try isFirst && !isBackedUp(outlook.known, connection)
         backup = needsBackup ? try backUpIfNeeded(before: "\(file.version)", connection) : nil
         if file.runsAlone { try finish(&backup, deployed: deployed(connection), happened) }

@@ -78,13 +78,14 @@ extension MigrationError: CommandError {
   public var exitStatus: ExitStatus {
     switch self {
     case .database(.unreadable): .usage
+    case .database(.shared): .refused
     case .failed, .foreignKeys, .database, .temporaryFull, .sqlite, .stepFailed, .backup, .noUndo: .failure
     case .folder, .unreadable, .name, .malformed, .directive, .empty, .unknownStep, .unknownVersion, .notApplied,
-      .fewerApplied, .severalStatementsWithoutTransaction, .refused, .notShareable, .noDatabase, .unusable:
+      .fewerApplied, .severalStatementsWithoutTransaction, .refused, .noDatabase, .unusable:
       .usage
     case .history(.databaseIsNewer): .databaseIsNewer
     case .history, .changedMeanwhile, .tool: .history
-    case .destructive, .stillUsed: .refused
+    case .destructive, .stillUsed, .notShareable: .refused
     case .busy: .busy
     case .interrupted: .interrupted
     }

@@ -17,6 +17,7 @@ struct MigrateRestore {
     }
     let backup = try chosen(among: backups, of: migrator.database)
     return try MigrateFailure(target: target, migrator: migrator).explaining {
+      try migrator.checkIsNotShared()
       try ask(backup, migrator)
       let run = MigrateRun(target, migrator, titles: [])
       run.show("putting back \(backup)")

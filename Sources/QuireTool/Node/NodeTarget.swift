@@ -113,6 +113,7 @@ struct NodeTarget {
     case DatabaseError.busy(_, waited: .zero, _):
       CommandFailure("a program has the file open. Nothing was changed; stop it, and start it again then", .busy)
     case DatabaseError.busy, DatabaseError.writerBusy: CommandFailure("\(error)", .busy)
+    case DatabaseError.shared: CommandFailure("\(error)", .refused)
     case let error as DatabaseError: CommandFailure("\(error)", error.cause == .caller ? .usage : .failure)
     case is CancellationError: CommandFailure("stopped. Nothing was changed", .interrupted)
     case let error as SQLiteError where error.primaryCode == 9:
