@@ -179,6 +179,7 @@ package final class Saver: ContextPart {
       order.highestKeys = order.highestKeys == nil ? .childrenFirst : .targetsFirst
     } else if error.isUnique, let next = order.steps.next, !(pending.deleted.isEmpty && pending.edits.isEmpty) {
       order.steps = next
+      dropDeletedTargets()
     } else {
       throw explained(error, store, of: writing?.refused)
     }
@@ -234,10 +235,8 @@ package final class Saver: ContextPart {
   /// Whether what is written now becomes part of a transaction of this context.
   package var isInTransaction: Bool { open != nil }
 
-  /// References to objects that were deleted before they were ever saved, and those of new objects to what the same
-  /// save deletes: there will be no row to refer to, also where rows are deleted before others are inserted.
+  /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
   func dropUnsavedTargets(_ store: Store) throws {
-    if !pending.deleted.isEmpty { dropDeletedTargets(store) }
     guard pending.inserted.contains(where: { $0 == nil }) else { return }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }
@@ -255,13 +254,19 @@ package final class Saver: ContextPart {
     }
   }
 
-  private func dropDeletedTargets(_ store: Store) {
-    let deleted = Set(pending.deleted.map { ObjectIdentifier($0) })
+  /// References of new objects to what the same save deletes, before it inserts them: the file's rule, which would make them
+  /// nil, comes too early.
+  private func dropDeletedTargets() {
+    let deleted = Set(
+      pending.deleted.compactMap { model in
+        entity(of: model).map { RowName(entity: $0.index, key: model._quireRowState.key) }
+      })
+    if deleted.isEmpty { return }
     for model in pending.inserted.compactMap({ $0 }) where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }
       for index in entity.relationships {
         guard let side = entity.properties[index].toOne, side.isOptional, side.whenTargetGoes == .nullify,
-          let object = model._quireLink(index).object, deleted.contains(ObjectIdentifier(object))
+          let key = model._quireLink(index).currentKey, deleted.contains(RowName(entity: side.target, key: key))
         else { continue }
         core.editing.assign(nil, to: index, of: model)
       }

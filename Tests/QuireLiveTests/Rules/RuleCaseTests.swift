@@ -111,6 +111,25 @@ import Testing
       ])
   }
 
+  @Test(arguments: [true, false])
+  func `a save that fails leaves a new object's reference to what it would have deleted`(waits: Bool) async throws {
+    let (person, job) = (RulePerson(), RuleJob())
+    context.insert(person)
+    try context.save()
+    try store.execute("CREATE TRIGGER closed BEFORE INSERT ON rule_job BEGIN SELECT RAISE(ABORT, 'closed'); END")
+    context.insert(job)
+    job.helper = person
+    context.delete(person)
+    await #expect(throws: (any Error).self) {
+      if waits { try await context.saveWhenReady() } else { try context.save() }
+    }
+    context.insert(person)  // cancels the deletion
+    #expect(job.helper === person && person.helped == [job])
+    try store.execute("DROP TRIGGER closed")
+    try context.save()
+    #expect(try store.query("SELECT helper_id FROM rule_job").map(\.values) == [[1]])
+  }
+
   @Test func `a one-to-one that is unique refuses what two contexts have given to one object`() throws {
     let (job, first, second) = (RuleJob(), RuleCard(), RuleCard())
     for model in [first, second] { context.insert(model) }
@@ -119,7 +138,7 @@ import Testing
     first.job = job
     try others("UPDATE rule_card SET job_id = \(job) WHERE id = \(second)")
     let error = #expect(throws: ModelError.self) { try context.save() }
-    guard case .notUnique("RuleCard", ["job"], _)? = error else { throw error! }
+    guard case .notUnique("RuleCard", ["job"], _)? = error else { throw try #require(error) }
     context.rollback()
     #expect(job.card === second)
     job.card = first
