@@ -71,32 +71,6 @@ import Testing
     #expect(none.status == 3 && none.output.isEmpty && none.error.isEmpty)
   }
 
-  @Test func `a database that was to be made is not left behind empty`() throws {
-    try quire.write("bad.csv", "a,b", "1,2,3")
-    try quire.write("good.csv", "a,b", "1,2")
-    let before = try quire.files
-    for text in [
-      ".import bad.csv t --create", ".import none.csv t --create", ".import good.csv t", "selct 1", "t where",
-    ] {
-      let ran = try quire.ask(text, "--write", "--create", file: "new.db")
-      #expect(ran.status != 0 && ran.messages == 1, "\(ran)")
-      #expect(try quire.files == before, "\(text)")
-      let script = try quire.shell("printf '%s\\n' '\(text);' | quire new.db --write --create")
-      #expect(script.status == ran.status, "\(script)")
-      #expect(try quire.files == before, "\(text)")
-    }
-    // Something was written.
-    #expect(try quire.ask("PRAGMA user_version = 3; selct 1", "--write", "--create", file: "new.db").status != 0)
-    #expect(try quire.ask("PRAGMA user_version", "--no-header", file: "new.db").output == "3\n")
-    // It was there.
-    try quire.write("there.db")
-    try Data().write(to: URL(filePath: quire.path("there.db")))
-    #expect(try quire.ask(".import bad.csv t --create", "--write", "--create", file: "there.db").status != 0)
-    #expect(try quire.files == (before + ["new.db", "there.db"]).sorted())
-    #expect(try quire.ask(".import good.csv t --create", "--write", "--create", file: "other.db").status == 0)
-    #expect(try quire.ask("select b from t", "--no-header", file: "other.db").output == "2\n")
-  }
-
   // MARK: Time
 
   private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"

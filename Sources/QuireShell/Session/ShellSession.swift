@@ -32,7 +32,6 @@ public actor ShellSession {
   private var work = SQLFailure.Work.reading
   private var begun = ContinuousClock.now
   private var wasInTransaction = false
-  private let hasMadeFile: Bool
 
   struct Shared {
     var file: String
@@ -64,7 +63,7 @@ public actor ShellSession {
 
   /// - Parameter isOnMainThread: Whether it runs on the main thread, for callers that only wait for it.
   package init(path: String, _ options: ShellOptions, isOnMainThread: Bool = false) throws(ShellFailure) {
-    hasMadeFile = options.createsFile ? try Source.create(path) : false
+    if options.createsFile { try Source.create(path) }
     let source = try Source(opening: path, options)
     self.source = source
     queue = isOnMainThread ? nil : JobQueue("quire.session")
@@ -147,11 +146,6 @@ public actor ShellSession {
   }
 
   // MARK: Running
-
-  /// Removes the file if the session has made it and nothing was written to it: what was run has failed.
-  package func removeUnusedFile() {
-    if hasMadeFile, source.path == file { source.removeIfEmpty() }
-  }
 
   /// Runs one input, of one or several statements, and delivers the result of each as it comes.
   ///

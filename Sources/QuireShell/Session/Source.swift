@@ -47,31 +47,14 @@ struct Source {
   }
 
   /// Makes a database of a file that is missing or has no bytes.
-  ///
-  /// - Returns: Whether the file was missing.
-  static func create(_ path: String) throws(ShellFailure) -> Bool {
+  static func create(_ path: String) throws(ShellFailure) {
     var info = stat()
-    let isThere = stat(path, &info) == 0
-    if isThere, info.st_size > 0 { return false }
+    if stat(path, &info) == 0, info.st_size > 0 { return }
     do {
       _ = try Connection(path: path, access: .create)
-      return !isThere
     } catch {
       throw ShellFailure(error)
     }
-  }
-
-  /// Removes the file if nothing was written to it since it was made, and nobody is writing to it.
-  func removeIfEmpty() {
-    guard place == .atItsPath, connection.isAutocommit, (try? connection.execute("BEGIN IMMEDIATE")) != nil else {
-      return
-    }
-    defer { _ = try? connection.execute("ROLLBACK") }
-    let marks =
-      "SELECT schema_version, user_version, application_id FROM pragma_schema_version, pragma_user_version, "
-      + "pragma_application_id"
-    guard (try? connection.query(marks).rows) == [[0, 0, 0]] else { return }
-    UnfinishedCopy.remove(URL(filePath: path).resolvingSymlinksInPath().path)
   }
 
   /// Where the file is that was opened.

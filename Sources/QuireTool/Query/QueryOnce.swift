@@ -60,7 +60,6 @@ extension QueryRun {
         try await answer()
       }
     } catch let failure as ShellFailure {
-      await session.removeUnusedFile()
       if failure.kind == .stopped, terminal.outputFailure() != nil {
         try endFile()
         return .done

@@ -26,7 +26,6 @@ struct ReplScript {
     // Shows how many statements were run before it shows an error.
     func end(_ status: ExitStatus, _ tell: () -> Void = {}) -> ExitStatus {
       for reply in writes.rest() { try? show(reply) }
-      if status != .done { session.removeUnusedFile() }
       tell()
       return status
     }
