@@ -70,9 +70,7 @@ extension ShellFailure: CustomStringConvertible {
   ///   - shown: Makes control characters visible.
   public func text(in input: String, width: (String) -> Int, shown: (String) -> String) -> String {
     let bytes = Array(input.utf8)
-    guard let range, range.lowerBound <= bytes.count else {
-      return hint.map { "\(message)\n\($0)" } ?? message
-    }
+    guard let range, range.lowerBound <= bytes.count else { return hint.map { "\(message)\n\($0)" } ?? message }
     let place = range.lowerBound
     let lineStart = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0
     let lineEnd = bytes[place...].firstIndex(of: 10) ?? bytes.count
