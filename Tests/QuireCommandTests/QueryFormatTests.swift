@@ -227,7 +227,8 @@ import Testing
     (["--sql"], "--sql is for a query, and .dump is a command"),
     (["--limit", "1"], "--limit is for a query, and .dump is a command"),
     (["--exit-code"], "--exit-code is for a query, and .dump is a command"),
-    (["-f", "csv"], "-f csv is for the rows of a query, and .dump is a command"),
+    (["-f", "csv"], "the format csv is for the rows of a query, and .dump is a command"),
+    (["-o", "dump.csv"], "the format csv is for the rows of a query, and .dump is a command"),
     (["-f", "insert", "--into", "t"], "--into is for a query, and .dump is a command"),
   ]) func `an option that a command would pass over is refused`(options: [String], message: String) throws {
     let ran = try quire.shell("quire query library.db .dump " + options.joined(separator: " "))
@@ -239,6 +240,17 @@ import Testing
     #expect(try quire.ask(".tables", "--json").output.hasPrefix(#"{"v":1,"lines":["#))
     try quire.write("r.sql", "SELECT id FROM book")
     #expect(try quire.ask(".read r.sql", "--no-header", "-f", "tsv", "--exit-code").output == "1\n2\n10\n")
+    let document = "[{\"id\":1},\n{\"id\":2},\n{\"id\":10}]\n"
+    #expect(try quire.ask(".read r.sql", "--json").output == document)
+    #expect(try quire.ask(".read r.sql", "-o", "r.json").status == 0)
+    #expect(try quire.bytes("r.json") == Data(document.utf8))
+    try quire.write("w.sql", "UPDATE book SET title = title")
+    #expect(try quire.ask(".read w.sql", "--write", "--yes", "--json").output == "{\"v\":1,\"changed\":3}\n")
+    #expect(try quire.ask(".tables", "-o", "tables.json").status == 0)
+    #expect(String(decoding: try quire.bytes("tables.json"), as: UTF8.self).hasPrefix(#"{"v":1,"lines":["#))
+    #expect(try quire.ask(".dump", "-o", "dump.sql").status == 0)
+    let dump = try quire.ask(".dump").output
+    #expect(try quire.bytes("dump.sql") == Data(dump.utf8))
     for word in ["live", "sql", "explain", "count", "summary"] {
       let ran = try quire.shell("printf '\(word) .dump\\n' | quire library.db")
       #expect(ran.status == 2 && ran.error.contains(" is followed by a query, and .dump is a command"), "\(ran)")

@@ -135,14 +135,14 @@ struct QueryRun: Sendable {
   private func checkWords(ofCommand name: String) throws {
     let ofQueries = ["--live", "--explain", "--sql"]
     // What a file that is read answers is that of its queries.
-    let ofRows = [".read", "\\i"].contains(name) ? [] : ["--limit", "--exit-code", "--into"]
+    let ofRows = Self.reads(name) ? [] : ["--limit", "--exit-code", "--into"]
     for option in ofQueries + ofRows where invocation.flag(option) {
       throw invocation.usageError("\(option) is for a query, and \(printable(name)) is a command")
     }
     let isStatements = name == ".dump" && format == .insert
     if !ofRows.isEmpty, !isStatements, let format, format != .json, format != .jsonl {
       throw invocation.usageError(
-        "-f \(format.rawValue) is for the rows of a query, and \(printable(name)) is a command")
+        "the format \(format.rawValue) is for the rows of a query, and \(printable(name)) is a command")
     }
   }
 
@@ -163,23 +163,27 @@ struct QueryRun: Sendable {
     return given.first
   }
 
-  /// Whether the text is a command, such as `.schema`, and not a query.
-  var isCommand: Bool { commandName != nil }
+  /// Whether the text is a command with an answer of its own, such as `.schema`, and not a query or what reads some.
+  var isCommand: Bool { commandName.map { !Self.reads($0) } ?? false }
+
+  private var commandName: String? { Self.commandName(of: text) }
 
   /// `.schema` of `.schema Book`; nil if the text is not a command.
-  private var commandName: String? {
-    Self.isCommand(text) ? text.split(whereSeparator: \.isWhitespace).first.map(String.init) : nil
+  private static func commandName(of text: String) -> String? {
+    guard let first = text.first(where: { !$0.isWhitespace }), ".\\?".contains(first) else { return nil }
+    return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
   }
 
-  private static func isCommand(_ text: String) -> Bool {
-    text.first { !$0.isWhitespace }.map { ".\\?".contains($0) } ?? false
-  }
+  /// Whether the command answers as the queries of the file that it reads.
+  private static func reads(_ name: String) -> Bool { [".read", "\\i"].contains(name) }
 
   /// By the extension of the file of `-o`; nil if rows are not what is written there.
   private static func formatOfFile(_ invocation: Invocation, _ text: String) throws -> AnswerFormat? {
-    guard let path = invocation["--output"], !isCommand(text), !invocation.flag("--sql"), !invocation.flag("--explain")
-    else {
-      return nil
+    guard let path = invocation["--output"] else { return nil }
+    if invocation.flag("--sql") || invocation.flag("--explain") { return nil }
+    if let name = commandName(of: text), !reads(name) {
+      // Lines, which such files can hold whatever they are called.
+      return AnswerFormat(ofFile: path).flatMap { [.table, .md, .insert].contains($0) ? nil : $0 }
     }
     do {
       return try AnswerFormat.named(byFile: path, otherwise: "-f FORMAT chooses one for other names")
