@@ -160,6 +160,28 @@ import Testing
     #expect(try ModelContext(store).all(Everything.self).count == 1)
   }
 
+  @Test func `a decimal with zeros at its end is read and sorted as its number, and is equal to it once converted`()
+    throws
+  {
+    for _ in 0..<3 { context.insert(Everything()) }
+    try context.save()
+    for (key, text) in [(1, "12.50"), (2, "9.5"), (3, "9.00")] {
+      try store.execute("UPDATE everything SET decimal = \(text) WHERE id = \(key)")
+    }
+    func keys(_ predicate: Predicate<Everything>) throws -> [Int64] {
+      let descriptor = FetchDescriptor<Everything>(predicate: predicate, sortBy: [SortDescriptor(\.decimal)])
+      return try ModelContext(store).fetch(descriptor).compactMap(\.persistentModelID.rowKey)
+    }
+    let (price, least) = (Decimal(12.5), Decimal(9))
+    #expect(try keys(#Predicate { $0.decimal >= least }) == [3, 2, 1])
+    #expect(try ModelContext(store).all(Everything.self).map(\.decimal) == [12.5, 9.5, 9])
+    #expect(try keys(#Predicate { $0.decimal == price }) == [])
+    try store.execute(
+      "UPDATE everything SET decimal = rtrim(rtrim(decimal, '0'), '.') WHERE decimal LIKE '%.%'")
+    #expect(try keys(#Predicate { $0.decimal == price }) == [1])
+    #expect(try context.fetchDistinct(\Everything.decimal) == [9, 9.5, 12.5])
+  }
+
   @Test func `models called Task and Actor, nested and not final, are models like others`() async throws {
     let actor = Names.Actor(name: "Ada")
     actor.tasks = [Names.Task("1"), Names.Task("2")]
