@@ -107,9 +107,9 @@ import Testing
         try store.execute("UPDATE writer SET name = 'round ' || \(round)")
         let database = store.store.database
         try database.write { _ in }
-        #expect(database.writer.map { !$0.findsLogCut && !$0.connection.isLogCut } ?? false)
-        database.writer?.checkpoint(round % 2 == 0 ? .truncating : .passive)
-        #expect(database.writer.map { !$0.findsLogCut && !$0.connection.isLogCut } ?? false)
+        #expect(database.writer.map { !$0.writeAheadLog.isFoundCut && !$0.connection.isLogCut } ?? false)
+        database.writer?.writeAheadLog.checkpoint(round % 2 == 0 ? .truncating : .passive)
+        #expect(database.writer.map { !$0.writeAheadLog.isFoundCut && !$0.connection.isLogCut } ?? false)
       }
     }
   }

@@ -97,7 +97,7 @@ extension Database {
     commit.finish()
     if commit.isNew {
       events.emit(since: committing) {
-        .commit(number: commit.number, duration: $0, changes: Int(changes), logBytes: writer.logSizeInBytes)
+        .commit(number: commit.number, duration: $0, changes: Int(changes), logBytes: writer.writeAheadLog.sizeInBytes)
       }
     }
     if position == nil || position?.number == commit.number {
@@ -120,8 +120,8 @@ extension Database {
   func begin(waiting patience: LockPatience) throws -> (Writer, validators: [UInt64]) {
     let writer = try readyWriter()
     let validators = validators.all
-    if pace.wantsAnother(writer.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
-      checkpoint(writer)
+    if pace.wantsAnother(writer.writeAheadLog.frames, afterReturns: readers.returnCount), !positions.hasOldSnapshots {
+      checkpoint(writer.writeAheadLog)
     }
     do {
       try writer.beginTransaction(waiting: patience, under: lock)
@@ -200,7 +200,7 @@ extension Database {
 
   func readyWriter() throws(DatabaseError) -> Writer {
     if isClosed { throw .closed(path: path) }
-    if let writer, writer.findsLogCut { identity?.noteGone() }
+    if let writer, writer.writeAheadLog.isFoundCut { identity?.noteGone() }
     if lookForReplacement() { throw .fileReplaced(path: path) }
     guard let writer else { throw .readOnly(path: path) }
     if let halted = writer.halted ?? readers.damageWatch.damage { throw halted }
@@ -219,7 +219,7 @@ extension Database {
     var outcome = Writer.Outcome.committed
     clock.commit {
       outcome = writer.commitTransaction()
-      if case .committed = outcome { return (numbers, writer.hasWritten) }
+      if case .committed = outcome { return (numbers, writer.writeAheadLog.hasWritten) }
       return (0, false)
     }
     if isNew { positions.didCommit(clock.number) }
@@ -247,30 +247,30 @@ extension Database {
     if let writer { checkpointIfDue(writer) }
   }
 
-  private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.frames) }
+  private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.writeAheadLog.frames) }
 
   /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
   func checkpointIfDue(_ writer: Writer) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
-    let outgrown = writer.logSizeInBytes / max(configuration.logLimitInBytes, 1)
+    let outgrown = writer.writeAheadLog.sizeInBytes / max(configuration.logLimitInBytes, 1)
     if outgrown > 0 { positions.giveUpOldSnapshots() }
-    checkpoint(writer, waiting: CheckpointPace.patience(outgrown: outgrown))
+    checkpoint(writer.writeAheadLog, waiting: CheckpointPace.patience(outgrown: outgrown))
   }
 
-  private func checkpoint(_ writer: Writer, waiting patience: Duration = CheckpointPace.patience(outgrown: 0)) {
-    let isLarge = writer.logSizeInBytes > configuration.logLimitInBytes / 4
+  private func checkpoint(_ log: WriteAheadLog, waiting patience: Duration = CheckpointPace.patience(outgrown: 0)) {
+    let isLarge = log.sizeInBytes > configuration.logLimitInBytes / 4
     let isTruncating = isLarge && readers.lentCount == 0
-    let isWaiting = pace.waits(writer.frames)
+    let isWaiting = pace.waits(log.frames)
     let returns = readers.returnCount
     if isTruncating {
-      writer.checkpoint(.truncating) { positions.renew() }
+      log.checkpoint(.truncating) { positions.renew() }
     } else if isWaiting {
       // For those who read just now, and those who are about to leave an older commit.
-      writer.checkpoint(.passive, .waiting(patience)) { positions.renew() }
+      log.checkpoint(.passive, .waiting(patience)) { positions.renew() }
     } else {
-      writer.checkpoint(.passive) { positions.renew() }
+      log.checkpoint(.passive) { positions.renew() }
     }
-    pace.tried(writer.frames, waiting: isWaiting, returns: returns)
+    pace.tried(log.frames, waiting: isWaiting, returns: returns)
   }
 }

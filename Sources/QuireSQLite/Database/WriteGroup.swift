@@ -183,7 +183,8 @@ struct WriteGroup {
       for member in members {
         guard let number = member.number else { continue }
         database.events.emit(since: begun) {
-          .commit(number: number, duration: $0, changes: member.events.count, logBytes: writer.logSizeInBytes)
+          .commit(
+            number: number, duration: $0, changes: member.events.count, logBytes: writer.writeAheadLog.sizeInBytes)
         }
       }
       answers += members.map { ($0.write, nil) }

@@ -2,16 +2,13 @@ internal import CSQLite
 internal import Foundation
 internal import QuireRow
 
-/// The writing connection with its transaction, capture and checkpoints. Guarded by the write lock.
+/// The writing connection with its transaction and capture. Guarded by the write lock.
 final class Writer: ConnectionGuardian {
   let connection: Connection
   let capture: Capture
   let log: LogWriter
   private let begin, enlist, commit, rollback, savepoint, release, rollbackTo: Statement
-  /// Frames in the write-ahead log, told by SQLite after each commit; beside it whether it has been told.
-  private let logFrames: UnsafeMutablePointer<Int32>
-  private let pageSize: Int
-  private let copies: RunningCopies
+  let writeAheadLog: WriteAheadLog
   private let events: StoreEvents
 
   private(set) var isInTransaction = false
@@ -38,7 +35,6 @@ final class Writer: ConnectionGuardian {
     path: String, configuration: DatabaseConfiguration, interests: Interests, tables: ChangedTables,
     copies: RunningCopies, events: StoreEvents
   ) throws {
-    self.copies = copies
     self.events = events
     let connection = try Connection(path: path, access: configuration.access, options: configuration.options(.writer))
     self.connection = connection
@@ -53,32 +49,11 @@ final class Writer: ConnectionGuardian {
     savepoint = try connection.prepare("SAVEPOINT quire")
     release = try connection.prepare("RELEASE quire")
     rollbackTo = try connection.prepare("ROLLBACK TO quire")
-    if case .integer(let size)? = try connection.query("PRAGMA page_size").first {
-      pageSize = Int(size)
-    } else {
-      pageSize = 4096
-    }
+    writeAheadLog = try WriteAheadLog(of: connection, copies: copies, events: events)
     schemaVersion = try connection.query("PRAGMA schema_version").first
     dataVersion = quire_data_version(connection.handle)
-    logFrames = .allocate(capacity: 2)
-    logFrames.initialize(repeating: 0, count: 2)
-    sqlite3_wal_hook(
-      connection.handle,
-      { frames, _, _, count in
-        let told = frames?.assumingMemoryBound(to: Int32.self)
-        told?[0] = count
-        told?[1] = 1
-        return SQLITE_OK
-      }, logFrames)
     connection.guardian = self
   }
-
-  deinit {
-    sqlite3_wal_hook(connection.handle, nil, nil)
-    logFrames.deallocate()
-  }
-
-  var logSizeInBytes: Int { Int(logFrames.pointee) * pageSize }
 
   private func run(_ statement: Statement) throws(SQLiteError) {
     try connection.privileged { () throws(SQLiteError) in try statement.run() }
@@ -160,11 +135,8 @@ extension Writer {
     }
   }
 
-  /// Whether the last COMMIT wrote a page.
-  var hasWritten: Bool { logFrames[1] != 0 }
-
   func commitTransaction() -> Outcome {
-    logFrames[1] = 0
+    writeAheadLog.willCommit()
     errno = 0  // what is there afterward is of this call
     do {
       try run(commit)
@@ -338,58 +310,4 @@ extension Writer {
     }
     return error
   }
-}
-
-// MARK: checkpoints
-
-extension Writer {
-  enum CheckpointMode {
-    /// As far as readers let it be.
-    case passive
-    /// Waits as long for readers to leave the log, so that the next write can start it over; passive while a copy of
-    /// the file is made.
-    case waiting(Duration)
-    /// Empties the log's file too, without waiting.
-    case truncating
-  }
-
-  /// Copies the log into the database, in one mode after the other, and reports it as one event.
-  ///
-  /// - Parameter copied: Called when a mode has left all of the log copied.
-  func checkpoint(_ modes: CheckpointMode..., copied: () -> Void = {}) {
-    if connection.isLogCut { return }
-    let begin = events.now
-    var remaining = 0
-    for mode in modes {
-      let (result, frames, done) = run(mode)
-      if result == SQLITE_OK, frames >= 0 { logFrames.pointee = frames }
-      if frames >= 0 { remaining = max(Int(frames) - Int(done), 0) }
-      if frames >= 0, done == frames, result == SQLITE_OK || result == SQLITE_BUSY { copied() }
-    }
-    events.emit(since: begin) {
-      .checkpoint(duration: $0, logBytes: logSizeInBytes, remainingBytes: remaining * pageSize)
-    }
-  }
-
-  /// - Returns: SQLite's code, the log's length, and how much of it is copied; -1 for both if nothing was tried.
-  private func run(_ mode: CheckpointMode) -> (code: Int32, frames: Int32, copied: Int32) {
-    let (code, patience): (Int32, Duration) =
-      switch mode {
-      case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
-      case .waiting where copies.areAny: (SQLITE_CHECKPOINT_PASSIVE, .zero)
-      case .waiting(let patience): (SQLITE_CHECKPOINT_RESTART, patience)
-      case .truncating: (SQLITE_CHECKPOINT_TRUNCATE, .zero)
-      }
-    sqlite3_busy_timeout(connection.handle, patience.milliseconds)
-    defer { sqlite3_busy_timeout(connection.handle, connection.busyMilliseconds) }
-    var (frames, copied): (Int32, Int32) = (0, 0)
-    let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &copied)
-    return (result, frames, copied)
-  }
-
-  var frames: Int { Int(logFrames.pointee) }
-
-  /// Whether another program has truncated the log's file. Checked before each write, because afterward the file would be
-  /// long enough again. Costs one system call.
-  var findsLogCut: Bool { frames > 0 && connection.isLogCut }
 }

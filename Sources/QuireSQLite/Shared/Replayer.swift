@@ -103,7 +103,7 @@ package final class Replayer {
               from: member.events.lowerBound, upTo: member.events.upperBound), captured: writer.capture.generation))
       }
       database.events.emit(since: begun) {
-        .commit(number: number, duration: $0, changes: member.events.count, logBytes: writer.logSizeInBytes)
+        .commit(number: number, duration: $0, changes: member.events.count, logBytes: writer.writeAheadLog.sizeInBytes)
       }
       number += 1
     }
