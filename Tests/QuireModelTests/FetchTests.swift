@@ -138,4 +138,13 @@ import Testing
     context.insert(Ring("x"))
     #expect(throws: ModelError.self) { try context.save() }
   }
+
+  @Test func `what refuses a model that is not of the container says where to add it`() throws {
+    let advice = "Ring is not one of this container's models: add it to the models that the container is made of"
+    let error = #expect(throws: ModelError.self) { try context.fetchCount(FetchDescriptor<Ring>()) }
+    #expect(error?.localizedDescription == advice)
+    context.insert(Ring("x"))
+    let refused = #expect(throws: ModelError.self) { try context.save() }
+    #expect(refused?.localizedDescription.contains(advice) == true)
+  }
 }

@@ -18,7 +18,7 @@ package final class Editing: ContextPart {
   /// Why an object of a class that is none of the models is refused.
   func unknown(_ model: any PersistentModel) -> String {
     let type = Swift.type(of: model)
-    return "\(store?.naming(type) ?? "\(type)") is not one of this container's models"
+    return ModelError.unknownModel(store?.naming(type) ?? "\(type)").problem
   }
 
   /// Registers an object and everything reachable from it through its relationships.
