@@ -94,6 +94,26 @@ import Testing
     context.rollback()
     #expect(bob.email == "bob@example.org")
   }
+
+  @Test func `a new object with a taken value stays pending, and later saves are refused, until it gives way`() throws {
+    let ada = try #require(try context.fetch(FetchDescriptor<Account>()).first)
+    let ways: [(Account) -> Void] = [
+      { context.delete($0) }, { $0.email = "bob@example.org" }, { _ in context.rollback() },
+      { _ in context.onUniqueConflict = .upsert },
+    ]
+    for (index, takeWayOut) in ways.enumerated() {
+      let another = Account("ada@example.org", zone: "b", number: index)
+      context.insert(another)
+      #expect(throws: ModelError.self) { try context.save() }
+      ada.zone = "later \(index)"
+      #expect(throws: ModelError.self) { try context.save() }
+      #expect(context.insertedModelsArray.count == 1)
+      takeWayOut(another)
+      try context.save()
+    }
+    #expect(try context.fetch(FetchDescriptor<Account>()).map(\.email) == ["ada@example.org", "bob@example.org"])
+    #expect(ada.zone == "b" && ada.number == 3)
+  }
 }
 
 @Model final class Handle {
