@@ -67,4 +67,25 @@ import Testing
     #expect(eden.contributors.map(\.name) == ["Lem"] && !context.hasChanges)
     #expect(try store.value("SELECT count(*) FROM volume_contributors") == .integer(1))
   }
+
+  @Test func `a reference to what is deleted here and, before that is written, by others is nil`() async throws {
+    let store = try ModelContainer(for: Tome.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    let (shelf, tome) = (Shelf("s"), Tome("a", "a", shelf: nil))
+    context.insert(shelf)
+    context.insert(tome)
+    try context.save()
+    let gate = try await ServingTests.Gate(store)
+    let others = Task { try await store.write { _ = try $0.execute("DELETE FROM shelf") } }
+    await ServingTests.waiting(1, in: store)
+    tome.shelf = shelf
+    context.delete(shelf)
+    let save = Task { try await context.saveWhenReady() }
+    await ServingTests.waiting(2, in: store)
+    try await gate.open()
+    try await others.value
+    try await save.value
+    #expect(tome.shelf == nil && !context.hasChanges)
+    #expect(try store.query("SELECT shelf_id FROM tome").map(\.values) == [[.null]])
+  }
 }

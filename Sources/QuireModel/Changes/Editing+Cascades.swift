@@ -12,6 +12,7 @@ extension Editing {
   /// - Complexity: One statement for each relationship and each level of up to 1 000 parents, and an object for each
   ///   deleted row; nothing if there was no deletion or commit since the last call.
   func deleteCascades() throws {
+    deleteMovedToGone()
     guard !pending.deleted.isEmpty, let store else { return }
     let seen = PendingChanges.Cascades(deleted: pending.deleted.count, commit: position.number)
     if pending.cascades.isSame(as: seen), core.saver.open == nil { return }
@@ -38,6 +39,39 @@ extension Editing {
     pending.cascades.commit = position.number
   }
 
+  /// Deletes in the context what unsaved edits have given, by `.cascade` rules, to objects that are deleted here and by others:
+  /// as if only the deletion here had been saved. The file's cascade did not find it.
+  func deleteMovedToGone() {
+    let gone = Set(pending.deletedByOthersToo.filter(\.isDeleted).map { ObjectIdentifier($0) })
+    if gone.isEmpty { return }
+    for model in pending.edits where !model.isDeleted {
+      guard let entity = entity(of: model) else { continue }
+      let edited = model._quireRowState.dirty
+      for index in entity.relationships where edited & 1 << PropertyMask(index) != 0 {
+        guard entity.properties[index].toOne?.whenTargetGoes == .cascade,
+          let parent = model._quireLink(index).object as? any PersistentModel, gone.contains(ObjectIdentifier(parent))
+        else { continue }
+        delete(model, isCascade: true)
+        noteCascade(
+          .init(
+            model: model, foreignKey: index, parent: parent, parentKey: parent._quireRowState.key, isMovedHere: true))
+        break
+      }
+    }
+  }
+
+  /// Deletes what a rule takes along whatever others do with it: nothing in the file would.
+  func delete(_ child: any PersistentModel, with parent: any PersistentModel, _ property: Int) {
+    if child.isDeleted { return }
+    delete(child)
+    let key = parent._quireRowState.key
+    noteCascade(.init(model: child, foreignKey: property, parent: parent, parentKey: key, isMovedHere: true))
+  }
+
+  private func noteCascade(_ child: PendingChanges.Cascades.Child) {
+    pending.cascades.children[ObjectIdentifier(child.parent), default: []].append(child)
+  }
+
   private func deleteChildren(
     of parents: [any PersistentModel], _ entity: Entity, _ property: Int, _ child: Entity, _ foreignKey: Int
   ) throws {
@@ -54,7 +88,7 @@ extension Editing {
       guard let key = model._quireLink(foreignKey).currentKey, let parent = byKey[key] else { continue }
       let isMovedHere = model._quireRowState.dirty & 1 << PropertyMask(foreignKey) != 0
       delete(model, isCascade: true)
-      pending.cascades.children[ObjectIdentifier(parent), default: []].append(
+      noteCascade(
         .init(model: model, foreignKey: foreignKey, parent: parent, parentKey: key, isMovedHere: isMovedHere))
     }
   }
@@ -79,7 +113,8 @@ extension Editing {
     var waiting = pending.cascades.children.removeValue(forKey: ObjectIdentifier(model)) ?? []
     while let child = waiting.popLast()?.model {
       waiting += pending.cascades.children.removeValue(forKey: ObjectIdentifier(child)) ?? []
-      if pending.isDeletionUnsaved(of: child) { insert(child) }
+      let wasNew = child._quireRowState.flags.isSuperset(of: [.deleted, .inserted])
+      if wasNew || pending.isDeletionUnsaved(of: child) { insert(child) }
     }
   }
 }
@@ -100,12 +135,14 @@ extension PendingChanges {
       /// Held, because others may delete its row before this context does.
       let parent: any PersistentModel
       let parentKey: Int64
-      /// Whether an unsaved edit has made it refer to that object, whatever others do with the row.
+      /// Whether an unsaved edit has made it refer to that object, or that object to it, whatever others do with the row.
       let isMovedHere: Bool
 
       /// Whether it still refers to the object with which it was deleted: others may have moved it.
       var belongsToParent: Bool { isMovedHere || model._quireLink(foreignKey).currentKey == parentKey }
     }
+
+    var isUsed: Bool { deleted != 0 || !children.isEmpty }
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }
   }

@@ -82,21 +82,30 @@ extension Editing {
     core.fetcher.forgetUnsavedValues()  // as in `register`, which cannot see the former key any longer
     insert(model)
     pending.hasRenewed = true
+    reconnect(model)
   }
 
   /// Gives unsaved references the keys that their targets have now. They differ only where an object has become new
   /// after it was referred to.
   func renewKeys() {
     guard pending.hasRenewed else { return }
-    for model in pending.edits + pending.inserted.compactMap({ $0 }) {
-      guard let entity = entity(of: model) else { continue }
-      for index in entity.relationships where entity.properties[index].toOne != nil {
-        let old = model._quireLink(index)
-        guard old.hasKey, let target = old.object as? any PersistentModel else { continue }
-        if old.key == target._quireRowState.key { continue }
-        model._quireSetLink(index, link(to: target))
-        valuesChange(of: model)
-      }
+    for model in pending.edits + pending.inserted.compactMap({ $0 }) { renewKeys(of: model, to: nil) }
+  }
+
+  /// - Parameter renewed: The target that has become new, into whose lists the object comes; nil for all of them.
+  func renewKeys(of model: any PersistentModel, to renewed: (any PersistentModel)?) {
+    guard let entity = entity(of: model) else { return }
+    let state = model._quireRowState
+    let edited = state.flags.contains(.inserted) ? ~0 : state.dirty
+    for index in entity.relationships where edited & 1 << PropertyMask(index) != 0 {
+      guard let side = entity.properties[index].toOne else { continue }
+      let old = model._quireLink(index)
+      guard old.hasKey, let target = old.object as? any PersistentModel, renewed == nil || target === renewed,
+        old.key != target._quireRowState.key
+      else { continue }
+      model._quireSetLink(index, link(to: target))
+      valuesChange(of: model)
+      if renewed != nil, let inverse = side.inverse { edit(inverse, of: target) { $0.insert(model) } }
     }
   }
 

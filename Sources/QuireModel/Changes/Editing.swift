@@ -95,6 +95,7 @@ package final class Editing: ContextPart {
       if isClosed { closed.keep(model) } else if core.saver.onConflict == .refuse, !isCascade { keepBase(of: model) }
     }
     model._quireState.flags.insert(.deleted)
+    pending.keepEdits(state.dirty, of: model)
     model._quireState.dirty = 0
     remove(state.key, from: listsShowing(model, entity))
     let position = pending.deleted.count
@@ -107,7 +108,10 @@ package final class Editing: ContextPart {
     }
     lists.didChange()
     cascade(from: model, entity)
-    if state.flags.contains(.inserted) { forgetPairs(of: entity, state.key) }
+    if state.flags.contains(.inserted) {
+      pending.keepLinks(links(of: entity, state.key), of: model)
+      forgetPairs(of: entity, state.key)
+    }
     // What goes with it is deleted before it.
     if pending.deleted.count > position + 1, pending.deleted[position] === model {
       pending.deleted.append(pending.deleted.remove(at: position))
@@ -124,59 +128,29 @@ package final class Editing: ContextPart {
     }
   }
 
-  private func undelete(_ model: any PersistentModel) {
-    pending.edits.removeAll { $0 === model }  // otherwise its next edit would be a second entry
-    let isPending = pending.isDeletionUnsaved(of: model)
-    if !isPending, !model._quireRowState.flags.contains(.inserted) { return insertWithoutRow(model) }
-    model._quireState.flags.remove(.deleted)
-    pending.deleted.removeAll { $0 === model }
-    takeBackCascades(of: model)
-    if model._quireRowState.flags.contains(.inserted) {
-      model._quireState.owner = nil
-      model._quireState.flags.remove(.inserted)
-      insert(model)
-      return
-    }
-    guard let entity = entity(of: model) else { return }
-    do {
-      // What was edited before the deletion is an edit again.
-      let key = model._quireRowState.key
-      guard let row = try readToItsEnd({ try core.loader.staged(entity, keys: [key], on: $0) })[key] else {
-        return insertWithoutRow(model)  // it was deleted elsewhere, too
-      }
-      let differing = model._quireDifference(from: row)
-      if differing != 0 {
-        core.edited(model)
-        model._quireState.dirty = differing
-      }
-      for place in places(in: pending.editedLists) {
-        let keys = try core.loader.currentKeys(of: place)
-        edit(place.property, of: place.model) { $0.keys = keys }
-      }
-    } catch {
-      deferError(error)
-    }
-  }
-
   /// Rules that no foreign key expresses: deletion of the target of a to-one, and of the targets of a many-to-many.
   private func cascade(from model: any PersistentModel, _ entity: Entity) {
     for (index, property) in entity.properties.enumerated() {
       switch property.kind {
       case .toOne(let side) where side.deleteRule == .cascade:
         let link = model._quireLink(index)
-        if let target = target(of: link, in: side.target, model: model, property: index) { delete(target) }
+        if let target = target(of: link, in: side.target, model: model, property: index) {
+          delete(target, with: model, index)
+        }
       case .toMany(let side) where side.deleteRule == .cascade:
         // Unsaved children have no row for the foreign key's own cascade to find.
         switch side.via {
         case .join:
           for target in core.loader.targets(of: model, index) {
-            if let target = target as? any PersistentModel { delete(target) }
+            if let target = target as? any PersistentModel { delete(target, with: model, index) }
           }
         case .foreignKey(let foreignKey):
           // If the object itself has no row, the foreign key does not find objects that moved to it either.
           let moved = model._quireRowState.flags.contains(.inserted) ? pending.edits : []
           for child in pending.inserted.compactMap({ $0 }) + moved where self.entity(of: child)?.index == side.target {
-            if child._quireLink(foreignKey).currentKey == model._quireRowState.key { delete(child) }
+            if child._quireLink(foreignKey).currentKey == model._quireRowState.key {
+              delete(child, with: model, foreignKey)
+            }
           }
         }
       default: break

@@ -20,6 +20,12 @@ struct PendingChanges {
   /// The key of the first unsaved object. Increases with every save and rollback: a temporary key is never used twice.
   private(set) var firstTemporaryKey: Int64
   var deleted: [any PersistentModel] = []
+  /// What was edited of deleted objects before their deletion: it is an edit again if that is canceled.
+  private var editsOfDeleted: [ObjectIdentifier: PropertyMask] = [:]
+  /// The links of objects that were deleted before they were saved, in the same way.
+  private var linksOfDeleted: [ObjectIdentifier: [KeptLink]] = [:]
+  /// Objects that were deleted here, and whose rows others have deleted then: unsaved references may still lead to them.
+  private(set) var deletedByOthersToo: [any PersistentModel] = []
   /// Whether an object that had a row is unsaved again: references from before then have the key of the row that is gone.
   var hasRenewed = false
   var cascades = Cascades()
@@ -84,6 +90,7 @@ struct PendingChanges {
   }
 
   mutating func forgetInserted() {
+    if !linksOfDeleted.isEmpty { linksOfDeleted.removeAll() }
     if inserted.isEmpty { return }
     firstTemporaryKey &+= Int64(inserted.count)
     inserted.removeAll()
@@ -93,13 +100,55 @@ struct PendingChanges {
   /// Whether an object is deleted here and its row is not: others have not deleted it either.
   func isDeletionUnsaved(of model: any PersistentModel) -> Bool { deleted.contains { $0 === model } }
 
+  /// The properties that unsaved edits have set, of a deleted object before its deletion.
+  func edited(of model: any PersistentModel) -> PropertyMask {
+    let state = model._quireRowState
+    if editsOfDeleted.isEmpty || !state.flags.contains(.deleted) { return state.dirty }
+    return state.dirty | (editsOfDeleted[ObjectIdentifier(model)] ?? 0)
+  }
+
+  /// Notes what was edited of an object that is deleted here.
+  mutating func keepEdits(_ properties: PropertyMask, of model: any PersistentModel) {
+    if properties == 0, editsOfDeleted.isEmpty { return }
+    editsOfDeleted[ObjectIdentifier(model)] = properties == 0 ? nil : properties
+  }
+
+  mutating func keepLinks(_ links: [KeptLink], of model: any PersistentModel, adding: Bool = false) {
+    if links.isEmpty, linksOfDeleted.isEmpty { return }
+    let others = adding ? linksOfDeleted[ObjectIdentifier(model)] ?? [] : []
+    linksOfDeleted[ObjectIdentifier(model)] = others + links
+  }
+
+  mutating func takeLinks(of model: any PersistentModel) -> [KeptLink] {
+    linksOfDeleted.isEmpty ? [] : linksOfDeleted.removeValue(forKey: ObjectIdentifier(model)) ?? []
+  }
+
+  /// Objects are not deleted here any longer: their rows are gone, or are to stay.
+  mutating func forgetDeleted(_ models: [any PersistentModel]) {
+    if deleted.isEmpty || models.isEmpty { return }
+    let names = Set(models.map { ObjectIdentifier($0) })
+    deleted.removeAll { names.contains(ObjectIdentifier($0)) }
+    for name in names where !editsOfDeleted.isEmpty { editsOfDeleted[name] = nil }
+    cascades.commit = -1  // as many as were looked at may be others
+  }
+
+  mutating func forgetDeleted() {
+    deleted.removeAll()
+    if !editsOfDeleted.isEmpty { editsOfDeleted.removeAll() }
+  }
+
   /// Objects whose rows are gone have nothing to save, and those deleted here nothing to delete: a row that comes back under
   /// the key of one is another one's.
   mutating func rowsAreGone(_ models: [any PersistentModel]) {
     edits.removeAll { $0._quireRowState.dirty == 0 }
     if deleted.isEmpty { return }
-    let gone = Set(models.map { ObjectIdentifier($0) })
-    deleted.removeAll { gone.contains(ObjectIdentifier($0)) }
+    deletedByOthersToo += models.filter { isDeletionUnsaved(of: $0) }
+    forgetDeleted(models)
+  }
+
+  /// No unsaved reference leads to them any longer.
+  mutating func forgetDeletedByOthersToo() {
+    if !deletedByOthersToo.isEmpty { deletedByOthersToo.removeAll() }
   }
 
   /// What has been saved is not pending any longer: of the objects that are not, only the lists are forgotten with the
@@ -110,6 +159,7 @@ struct PendingChanges {
     guard edits.isEmpty, inserted.isEmpty, deleted.isEmpty, joinEdits.isEmpty else { return }
     editedLists.removeAll()
     hasRenewed = false
+    forgetDeletedByOthersToo()
     cascades = Cascades()
     if conflicts.lost.isEmpty { conflicts.removeAll() }
   }

@@ -88,7 +88,7 @@ extension Following {
     for refresh in step.refreshed {
       // A property edited since the notification keeps its unsaved edit.
       let properties =
-        refresh.isPutBack ? refresh.properties : refresh.properties & ~refresh.model._quireRowState.dirty
+        refresh.isPutBack ? refresh.properties : refresh.properties & ~pending.edited(of: refresh.model)
       refresh.model._quireAdopt(properties, from: refresh.row)
       valuesChange(of: refresh.model)
       if !pending.conflicts.isEmpty, !refresh.isPutBack {
@@ -156,10 +156,11 @@ extension Following {
     if !core.pending.inserted.isEmpty { keepInserted(writing) }
     core.pending.forgetEditedLists()
     if !core.pending.joinEdits.isEmpty { core.pending.joinEdits.removeAll() }
-    if core.pending.cascades.deleted != 0 { core.pending.cascades = .init() }
+    if core.pending.cascades.isUsed { core.pending.cascades = .init() }
+    core.pending.forgetDeletedByOthersToo()
     if core.pending.deleted.isEmpty { return [] }
     let removed = core.pending.deleted
-    core.pending.deleted.removeAll()
+    core.pending.forgetDeleted()
     core.pending.cascades = .init()
     return removed
   }

@@ -64,7 +64,7 @@ extension Following {
           continue
         }
         guard let model = map.find(key) as? any PersistentModel else { continue }
-        let properties = model._quireDifference(from: row) & ~model._quireRowState.dirty
+        let properties = model._quireDifference(from: row) & ~pending.edited(of: model)
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }
       // A row that no longer decodes is missing here too, but it is not deleted.

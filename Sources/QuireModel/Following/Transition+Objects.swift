@@ -65,7 +65,7 @@ extension Following {
       fresh = try core.loader.staged(entity, keys: touched, on: connection)
       for key in touched {
         guard let model = map.find(key) as? any PersistentModel, let row = fresh[key] else { continue }
-        let properties = model._quireDifference(from: row) & ~model._quireRowState.dirty
+        let properties = model._quireDifference(from: row) & ~pending.edited(of: model)
         if properties != 0 { step.refreshed.append(.init(model: model, row: row, properties: properties)) }
       }
     }

@@ -5,7 +5,7 @@ import QuireSQLite
 ///
 /// The outcome is recorded under the write lock, before anything is notified of the commit: a context that takes the
 /// commit in knows that it is its own.
-// @unchecked: `decided`, `waiting` and `waiters` are accessed under `condition`, `wasRolledBack` on the context's isolation.
+// @unchecked: `decided`, `waiting` and `waiters` are accessed under `condition`, `wasRolledBack` and `dropped` on the context's isolation.
 final class SaveUnderWay: @unchecked Sendable {
   enum Outcome {
     /// With the number of the commit; nil if the file was so already.
@@ -18,6 +18,8 @@ final class SaveUnderWay: @unchecked Sendable {
   let origin: ChangeSet.Origin
   /// Whether what it writes has been rolled back in its context meanwhile.
   var wasRolledBack = false
+  /// The references that were made nil for it: if it fails, they are as before.
+  var dropped: [DroppedReference] = []
   private let number: UInt64
   private let container: ModelContainer
   private let limit: ContinuousClock.Instant?

@@ -21,10 +21,13 @@ extension Saver {
     if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
     try core.following.hold()
     try checkObjects()
-    try dropUnsavedTargets(store)
-    let save = SaveUnderWay(core, container, deadline: deadline)
-    underWay = save
-    return save
+    return try keepingReferences {
+      try dropGoneTargets(store)
+      let save = SaveUnderWay(core, container, deadline: deadline)
+      save.dropped = dropped
+      underWay = save
+      return save
+    }
   }
 
   /// The save at the end of a turn while others write. It is made even if its context is released before.
@@ -61,12 +64,13 @@ extension Saver {
     if error == nil { autosaveLater() }
   }
 
-  /// Whether a save was refused, and links objects whose rows were deleted elsewhere since they were copied: the context has
-  /// dropped these links now, as any save does, and can save the rest.
+  /// Whether a save was refused, and links or deletes objects whose rows were deleted elsewhere since they were copied: the
+  /// context has dropped these links now, and drops references to what it deletes, as any save does, and can save the rest.
   func hasLostLinks(of save: SaveUnderWay, after error: any Error) -> Bool {
     guard case ModelError.relationshipRefused = error else { return false }
     core.following.settle()
     return save.copy.joinEdits.changes.contains { pending.joinEdits.changes[$0.key] != $0.value }
+      || save.copy.deleted.contains { !pending.isDeletionUnsaved(of: $0.original) }
   }
 
   /// Before anything else is written: what a save under way writes must not be written twice.
@@ -80,7 +84,10 @@ extension Saver {
   /// Takes in the commit of a save whose outcome is certain.
   func end(_ save: SaveUnderWay) {
     guard underWay === save, let outcome = save.outcome else { return }
-    guard case .committed(let number) = outcome else { return underWay = nil }
+    guard case .committed(let number) = outcome else {
+      underWay = nil
+      return putBack(save.dropped)
+    }
     do {
       while underWay === save, let number, position.number < number, !isClosed { try core.following.moveToNewest() }
     } catch {
@@ -115,7 +122,12 @@ extension Saver {
     let edits = copy.edits.map { $0.original._quireDifference(from: $0.values) & $0.entity.storedMask }
     let news = copy.inserted.map { $0.original._quireDifference(from: $0.values) & $0.entity.storedMask }
     for (object, since) in zip(copy.edits, edits) {
-      object.original._quireState.dirty &= ~object.dirty | since
+      let left = pending.edited(of: object.original) & (~object.dirty | since)
+      if object.original.isDeleted {
+        pending.keepEdits(left, of: object.original)
+      } else {
+        object.original._quireState.dirty = left
+      }
       rebase(object)
     }
     if !save.wasRolledBack {
@@ -127,8 +139,7 @@ extension Saver {
         place.model._quireLink(place.property).list?.replaceUnsaved { keys[$0] ?? $0 }
       }
     }
-    let deleted = Set(copy.deleted.map { ObjectIdentifier($0.original) })
-    if !deleted.isEmpty { pending.deleted.removeAll { deleted.contains(ObjectIdentifier($0)) } }
+    pending.forgetDeleted(copy.deleted.map(\.original))
     pending.forgetSaved()
     core.fetcher.forgetUnsavedValues()
     guard copy.ranTriggers || isFollowed else { return SavedWork() }

@@ -18,6 +18,8 @@ package final class Saver: ContextPart {
   var underWay: SaveUnderWay?
   /// What the autosave under way has announced.
   var announcedLater: Announced?
+  /// The references that the save under way has made nil.
+  var dropped: [DroppedReference] = []
   /// What a container on the store is made of, for saves after the context has been released.
   var parts: ModelContainer.Parts?
   /// The name its commits carry.
@@ -42,19 +44,23 @@ package final class Saver: ContextPart {
     if let open { return try save(in: open) }
     guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
+    try keepingReferences { try write(waits: waits) }
+    announceSaved(announced)
+  }
+
+  private func write(waits: Bool) throws {
     let store = try requireStore()
     var order = Writing.Order()
     while true {
       var writing: Writing?
       do {
-        try transact(waits: waits) { open, store in
+        return try transact(waits: waits) { open, store in
           try decide(store, on: open.connection)
           let made = Writing(core, store, order)
           writing = made
           try made.run(open.transaction, on: open.connection)
           open.saving = made
         }
-        break
       } catch let refusal as CommitRefusal {
         throw refusal.reason
       } catch let error as SQLiteError {
@@ -63,7 +69,6 @@ package final class Saver: ContextPart {
         guard try deletesMore(after: error) else { throw error }
       }
     }
-    announceSaved(announced)
   }
 
   /// The save at the end of a turn; what it throws is noted. It is made in the turn if no other write is under way, and
@@ -115,19 +120,10 @@ package final class Saver: ContextPart {
     let store = try requireStore()
     open.isSaving = true
     defer { open.isSaving = false }
-    try decide(store, on: open.connection)
     let before = (events: open.transaction.eventCount, indirect: open.transaction.indirectEventCount)
-    var writing = Writing(core, store, Writing.Order())
-    while true {
-      do {
-        try open.undoing { try writing.run(open.transaction, on: open.connection) }
-        break
-      } catch let error as SQLiteError {
-        writing = Writing(core, store, try nextOrder(after: writing, error, store))
-      } catch let error as ModelError {
-        guard try deletesMore(after: error) else { throw error }
-        writing = Writing(core, store, writing.order)
-      }
+    let writing = try keepingReferences {
+      try decide(store, on: open.connection)
+      return try write(in: open, store)
     }
     open.isSaving = false
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
@@ -147,6 +143,21 @@ package final class Saver: ContextPart {
     announceSaved(announced)
   }
 
+  private func write(in open: OpenTransaction, _ store: Store) throws -> Writing {
+    var writing = Writing(core, store, Writing.Order())
+    while true {
+      do {
+        try open.undoing { try writing.run(open.transaction, on: open.connection) }
+        return writing
+      } catch let error as SQLiteError {
+        writing = Writing(core, store, try nextOrder(after: writing, error, store))
+      } catch let error as ModelError {
+        guard try deletesMore(after: error) else { throw error }
+        writing = Writing(core, store, writing.order)
+      }
+    }
+  }
+
   /// Everything that a save makes of what is committed, looked at under the write lock, before anything is written.
   private func decide(_ store: Store, on connection: Connection) throws {
     try checkObjects()
@@ -154,7 +165,7 @@ package final class Saver: ContextPart {
     core.editing.renewKeys()  // before anything compares or binds them
     try core.editing.checkConflicts(store, on: connection)
     if onUniqueConflict == .upsert { try mergeClashing(store) }
-    try dropUnsavedTargets(store)
+    try dropGoneTargets(store)
     try checkCounts(store)
   }
 
@@ -234,42 +245,4 @@ package final class Saver: ContextPart {
 
   /// Whether what is written now becomes part of a transaction of this context.
   package var isInTransaction: Bool { open != nil }
-
-  /// References to objects that were deleted before they were ever saved: there will be no row to refer to.
-  func dropUnsavedTargets(_ store: Store) throws {
-    guard pending.inserted.contains(where: { $0 == nil }) else { return }
-    for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
-      guard let entity = entity(of: model) else { continue }
-      for index in entity.relationships {
-        guard let side = entity.properties[index].toOne, let object = model._quireLink(index).object else { continue }
-        let state = store.entities[side.target].model(object)._quireState
-        guard state.flags.isSuperset(of: [.deleted, .inserted]) else { continue }
-        if !side.isOptional {
-          throw ModelError.relationshipRefused(
-            "\(entity.name).\(entity.properties[index].name) must have a value, and its "
-              + "\(store.entities[side.target].name) was deleted before it was saved. Nothing was saved.")
-        }
-        core.editing.assign(nil, to: index, of: model)
-      }
-    }
-  }
-
-  /// References of new objects to what the same save deletes, before it inserts them: the file's rule, which would make them
-  /// nil, comes too early.
-  private func dropDeletedTargets() {
-    let deleted = Set(
-      pending.deleted.compactMap { model in
-        entity(of: model).map { RowName(entity: $0.index, key: model._quireRowState.key) }
-      })
-    if deleted.isEmpty { return }
-    for model in pending.inserted.compactMap({ $0 }) where !model.isDeleted {
-      guard let entity = entity(of: model) else { continue }
-      for index in entity.relationships {
-        guard let side = entity.properties[index].toOne, side.isOptional, side.whenTargetGoes == .nullify,
-          let key = model._quireLink(index).currentKey, deleted.contains(RowName(entity: side.target, key: key))
-        else { continue }
-        core.editing.assign(nil, to: index, of: model)
-      }
-    }
-  }
 }
