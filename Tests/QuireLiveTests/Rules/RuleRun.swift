@@ -10,12 +10,14 @@ import Testing
   let context: ModelContext
   /// The commit that it shows, and what it has not saved.
   var base = RuleState()
-  var pending = RulePending()
+  var pending = RulePending() { didSet { pending.refuses = context.onConflict == .refuse } }
   /// Objects that are held, by number.
   var objects: [Int: any PersistentModel] = [:]
   /// The saves that it can undo: the state before, and after.
   var undos: [(before: RuleState, after: RuleState)] = []
   var redos: [(before: RuleState, after: RuleState)] = []
+  /// The latest deletion, if it can still be canceled: what was unsaved before it.
+  var cancelable: (number: Int, pending: RulePending, objects: [Int: any PersistentModel])?
   var live: RuleLive!
 
   init(_ name: String, _ store: ModelContainer, _ context: ModelContext) throws {
@@ -55,6 +57,8 @@ import Testing
       try RuleSide("c", other, ModelContext(other)),
     ]
     for side in sides where chance(50) { side.context.undoManager = UndoManager() }
+    for side in sides where chance(30) { side.context.onConflict = .refuse }
+    for side in sides { side.pending = RulePending() }
   }
 
   private static func open(_ configuration: ModelConfiguration) throws -> ModelContainer {
@@ -75,7 +79,7 @@ import Testing
       done.append("\(side.name): ")
       try await step(side)
       if chance(75) { try refresh(side) } else { _ = try side.context.fetchCount(FetchDescriptor<RuleTag>()) }
-      side.base = file
+      arrive(side)
       try check(side)
       if chance(20) {
         for side in sides {
@@ -95,6 +99,22 @@ import Testing
 
   func refresh(_ side: RuleSide) throws {
     try side.context.refresh()
+    arrive(side)
+  }
+
+  /// The context of a side has taken in what others have committed.
+  func arrive(_ side: RuleSide) {
+    let gone = side.base.rows.keys.filter { file.rows[$0] == nil }
+    if !gone.isEmpty {
+      let shown = side.view
+      for number in gone {
+        let isDeletedHere = shown.rows[number] == nil
+        side.pending.lose(number, isDeletedHere: isDeletedHere)
+        if side.cancelable?.number == number { side.cancelable = nil }
+        side.cancelable?.pending.lose(number, isDeletedHere: isDeletedHere)
+        side.cancelable?.pending.gone.remove(number)
+      }
+    }
     side.base = file
   }
 

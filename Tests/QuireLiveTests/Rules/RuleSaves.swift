@@ -2,15 +2,35 @@ import Foundation
 import Quire
 import TestSupport
 
+@testable import QuireModel
+
 /// What is committed: saves, deletions by predicate, SQL.
 extension RuleRun {
   func save(_ side: RuleSide) throws {
+    arrive(side)
     let (state, refusals, others) = file.saving(side.pending)
     say("save, expecting \(refusals.map { "\($0)" })")
     do {
       try side.context.save()
     } catch {
       return try refused(side, error, refusals.union(others))
+    }
+    if !refusals.isEmpty { throw fail("saved, in spite of \(refusals)") }
+    try saved(side, state)
+  }
+
+  /// After a conflict was thrown: what is edited here overwrites what others have committed, and goes with their deletions.
+  func saveMerging(_ side: RuleSide) throws {
+    arrive(side)
+    var pending = side.pending
+    pending.merge()
+    let (state, refusals, others) = file.saving(pending)
+    say("; save merging, expecting \(refusals.map { "\($0)" })")
+    do {
+      try side.context.save(onConflict: .merge)
+    } catch {
+      if try refusals.union(others).contains(kind(of: error)) { return rollback(side) }
+      throw fail("expected \(refusals): \(error)")
     }
     if !refusals.isEmpty { throw fail("saved, in spite of \(refusals)") }
     try saved(side, state)
@@ -44,6 +64,7 @@ extension RuleRun {
   }
 
   func saveWhenReady(_ side: RuleSide) async throws {
+    arrive(side)
     let (state, refusals, others) = file.saving(side.pending)
     say("save when ready, expecting \(refusals.map { "\($0)" })")
     do {
@@ -53,6 +74,30 @@ extension RuleRun {
     }
     if !refusals.isEmpty { throw fail("saved, in spite of \(refusals)") }
     try saved(side, state)
+  }
+
+  /// The end of a turn saves.
+  func autosave(_ side: RuleSide) async throws {
+    try change(side)
+    try refresh(side)  // the turn has an end, whether that has changed anything or not
+    guard side.context.hasChanges else { return }
+    let (state, refusals, others) = file.saving(side.pending)
+    say("; autosave, expecting \(refusals.map { "\($0)" })")
+    side.context.autosaveError = nil
+    side.context.autosaveEnabled = true
+    while side.context.hasChanges, side.context.autosaveError == nil { await Task.yield() }
+    side.context.autosaveEnabled = false
+    guard let error = side.context.autosaveError else {
+      if !refusals.isEmpty { throw fail("saved, in spite of \(refusals)") }
+      return try saved(side, state)
+    }
+    guard case ModelError.ignoredAssignments = error else { return try refused(side, error, refusals.union(others)) }
+    if !refusals.union(others).contains(.ignored) { throw fail("expected \(refusals): \(error)") }
+    // The rest is saved.
+    (side.pending.isIgnored, side.pending.mayBeIgnored) = (false, false)
+    let rest = file.saving(side.pending)
+    if !rest.refusals.isEmpty { throw fail("saved, in spite of \(rest.refusals)") }
+    try saved(side, rest.state)
   }
 
   func saved(_ side: RuleSide, _ state: RuleState) throws {
@@ -67,6 +112,7 @@ extension RuleRun {
 
   /// A commit of a side's context.
   func committed(_ side: RuleSide, _ state: RuleState) {
+    side.cancelable = nil
     if state != file {
       side.undos.append((file, state))
       side.redos.removeAll()
@@ -83,6 +129,7 @@ extension RuleRun {
     case ModelError.relationshipRefused: return .relationship
     case ModelError.relationshipCount: return .count
     case ModelError.ignoredAssignments: return .ignored
+    case ModelError.conflict: return .conflict
     default: throw fail("\(error)")
     }
   }
@@ -90,19 +137,25 @@ extension RuleRun {
   func refused(_ side: RuleSide, _ error: any Error, _ expected: Set<RuleRefusal>) throws {
     let found = try kind(of: error)
     if !expected.contains(found) { throw fail("expected \(expected): \(error)") }
-    if found == .ignored {
-      for number in side.pending.edits.keys where file.rows[number] == nil { side.pending.edits[number] = nil }
+    if found != .conflict { (side.pending.isIgnored, side.pending.mayBeIgnored) = (false, false) }
+    if chance(60) {
+      rollback(side)
+    } else if found == .conflict {
+      try saveMerging(side)
     }
-    if chance(60) { rollback(side) }
   }
 
   func bulk(_ side: RuleSide) throws {
     guard let slot = any(0..<5) else { return }
     say("delete jobs of slot \(slot), rank nil")
+    arrive(side)
     var state = file
     state.remove(Set(file.numbers(.job).filter { file[$0, "slot"] == .value(slot) && file[$0, "rank"] == .none }))
     try side.context.delete(model: RuleJob.self, where: #Predicate { $0.slot == slot && $0.rank == nil })
-    for number in file.rows.keys where state.rows[number] == nil { side.pending.edits[number] = nil }
+    let shown = side.view
+    for number in file.rows.keys where state.rows[number] == nil {
+      side.pending.lose(number, isDeletedHere: shown.rows[number] == nil, isOwn: true)
+    }
     committed(side, state)
   }
 

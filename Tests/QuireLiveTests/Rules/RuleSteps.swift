@@ -5,13 +5,17 @@ import TestSupport
 /// What a step does, to the store and to the plain values.
 extension RuleRun {
   func step(_ side: RuleSide) async throws {
+    if chance(40), side.cancelable != nil { return try cancel(side) }
     switch random.below(100) {
     case ..<58: try change(side)
     case ..<68: try save(side)
     case ..<71:
       try await saveWhenReady(side)
       try refreshAll()
-    case ..<74: rollback(side)
+    case ..<73: rollback(side)
+    case ..<75:
+      try await autosave(side)
+      try refreshAll()
     case ..<77: try bulk(side)
     case ..<82: try rawSQL(side)
     case ..<85:
@@ -28,6 +32,7 @@ extension RuleRun {
 
   /// An edit of objects, which is not saved.
   func change(_ side: RuleSide) throws {
+    side.cancelable = nil
     switch random.below(60) {
     case ..<16: try insert(side)
     case ..<36: try edit(side)
@@ -73,6 +78,9 @@ extension RuleRun {
   /// Notes an edit of a cell, if it is one.
   func note(_ side: RuleSide, _ number: Int, _ place: Int, _ cell: RuleCell) {
     if side.view.rows[number]?.cells[place] == cell { return }
+    if side.pending.edits[number]?[place] == nil {
+      side.pending.bases[number, default: [:]][place] = side.base.rows[number]?.cells[place]
+    }
     if side.pending.inserted[number] != nil {
       side.pending.inserted[number]?.cells[place] = cell
     } else {
@@ -154,9 +162,24 @@ extension RuleRun {
     let kinds = any([[.job, .card], [.tag, .person], [.team], [.job]] as [[RuleKind]])!
     guard let number = any(kinds.flatMap { side.view.numbers($0) }) else { return }
     func take<Model: PersistentModel>(_ object: Model) { side.context.delete(object) }
-    take(try object(side, number))
+    let object = try object(side, number)
+    let before = (number, side.pending, side.objects.merging([number: object]) { $1 })
+    take(object)
     say("delete #\(number)")
     noteDeletion(side, number)
+    side.cancelable = before
+  }
+
+  /// Inserts the object again that was deleted last.
+  func cancel(_ side: RuleSide) throws {
+    guard let (number, pending, objects) = side.cancelable else { return }
+    func put<Model: PersistentModel>(_ object: Model) { side.context.insert(object) }
+    put(objects[number]!)
+    say("cancel the deletion of #\(number)")
+    for new in pending.inserted.keys { side.objects[new] = objects[new] }
+    side.objects[number] = objects[number]
+    side.pending = pending
+    side.cancelable = nil
   }
 
   func noteDeletion(_ side: RuleSide, _ number: Int) {
@@ -174,9 +197,15 @@ extension RuleRun {
     }
     if keys[number] != nil {
       side.pending.deleted.insert(number)
+      side.pending.deletedBases[number] = side.base.rows[number]
+      for (place, base) in side.pending.bases[number] ?? [:] where side.pending.edits[number]?[place] != nil {
+        side.pending.deletedBases[number]?.cells[place] = base
+      }
     } else {
       side.pending.deleted.formUnion(before.rows.keys.filter { keys[$0] != nil && view.rows[$0] == nil })
     }
+    // What has gone with a new object is not found by that any longer.
+    side.pending.deleted.formUnion(side.view.rows.keys.filter { view.rows[$0] == nil })
     side.pending.links = side.pending.links.filter { view.rows[$0.key.from] != nil && view.rows[$0.key.to] != nil }
   }
 
@@ -184,10 +213,12 @@ extension RuleRun {
     side.context.rollback()
     for number in side.pending.inserted.keys { side.objects[number] = nil }
     side.pending = RulePending()
+    side.cancelable = nil
     say("rollback")
   }
 
   func release(_ side: RuleSide) {
+    side.cancelable = nil
     side.objects = side.objects.filter { keys[$0.key] == nil || chance(30) }
     say("release")
   }

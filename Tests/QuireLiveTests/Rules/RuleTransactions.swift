@@ -8,11 +8,11 @@ extension RuleRun {
   func transaction(_ side: RuleSide) throws {
     let isThrown = chance(50)
     say("transaction\(isThrown ? ", thrown out of" : ""): ")
-    let (pending, objects) = (side.pending, side.objects)
+    arrive(side)
+    let (pending, objects, cancelable) = (side.pending, side.objects, side.cancelable)
     var outcome = (state: file, refusals: Set<RuleRefusal>(), others: Set<RuleRefusal>())
     do {
       try side.context.transaction {
-        side.base = file
         for _ in 0..<1 + random.below(3) {
           try change(side)
           say("; ")
@@ -24,9 +24,9 @@ extension RuleRun {
     } catch {
       if error is Difference { throw error }
       let found = error is Thrown ? nil : try kind(of: error)
-      side.base = file
       side.pending = pending
       side.objects = objects
+      side.cancelable = cancelable
       if let found, !outcome.refusals.union(outcome.others).contains(found) {
         throw fail("expected \(outcome.refusals): \(error)")
       }
@@ -74,10 +74,9 @@ extension RuleRun {
     guard let group = isUndo ? side.undos.last : side.redos.last else { return }
     let (state, obstacles) = file.takingBack(isUndo ? group : (group.after, group.before))
     let back = Set(state.rows.keys.filter { file.rows[$0] == nil })
-    // Rows that come back under unsaved edits of others are another story.
-    for other in sides where other !== side && !back.isEmpty {
-      if !other.pending.isEmpty { return }
-      for number in back { other.objects[number] = nil }
+    // They are new objects of contexts that have seen them go.
+    for other in sides where other !== side {
+      for number in back where other.base.rows[number] == nil { other.objects[number] = nil }
     }
     say("\(isUndo ? "undo" : "redo"), obstacles \(obstacles)")
     do {
