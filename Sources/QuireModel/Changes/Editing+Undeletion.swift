@@ -37,7 +37,7 @@ extension Editing {
       if !pending.conflicts.isEmpty {
         if edited == 0 { forgetBase(of: model) } else { followBase(of: model, ~edited & entity.storedMask, from: row) }
       }
-      for place in places(in: pending.editedLists) {
+      for place in places(in: pending.editedLists, withNew: true) where !place.model.isDeleted {
         let keys = try core.loader.currentKeys(of: place)
         edit(place.property, of: place.model) { $0.keys = keys }
       }

@@ -281,12 +281,12 @@ package final class Editing: ContextPart {
     }
   }
 
-  /// Each list once, leaving out those of objects without a row.
-  func places(in lists: [ListPlace]) -> [ListPlace] {
+  /// Each list once, leaving out those of objects without a row, if not told otherwise.
+  func places(in lists: [ListPlace], withNew: Bool = false) -> [ListPlace] {
     var seen: Set<ListPlace.Name> = []
     return lists.filter { place in
       let state = place.model._quireState
-      return state.owner === core && !state.flags.contains(.inserted)
+      return state.owner === core && (withNew || !state.flags.contains(.inserted))
         && seen.insert(place.name).inserted
     }
   }

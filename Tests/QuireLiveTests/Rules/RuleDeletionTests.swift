@@ -3,6 +3,8 @@ import Quire
 import TestSupport
 import Testing
 
+@testable import QuireModel
+
 /// Unsaved edits and references of objects that are deleted here, while others commit what concerns them.
 @MainActor @Suite(.fewOnMainActor) struct RuleDeletionTests {
   let store: ModelContainer
@@ -194,6 +196,19 @@ import Testing
     if isRead { #expect(tag.jobs.count == 1) }
     context.insert(job)
     #expect(tag.jobs.count == 2 && job.tags == [tag] && new.tags == [tag])
+  }
+
+  @Test func `a deletion that is canceled is so in the lists of new objects, too`() throws {
+    let (team, tag) = (RuleTeam(), RuleTag())
+    context.insert(team)
+    context.insert(tag)
+    (job.team, job.tags) = (team, [tag])
+    context.delete(job)
+    #expect(team.jobs.isEmpty && tag.jobs.isEmpty)
+    context.insert(job)
+    #expect(team.jobs == [job] && tag.jobs == [job] && job.team === team && job.tags == [tag])
+    try context.save()
+    #expect(team.jobs == [job] && tag.jobs == [job])
   }
 
   @Test func `a deletion behind one that was canceled takes along what it does`() throws {
