@@ -172,10 +172,12 @@ extension Saver {
     core.editing.setBase(of: model, to: object.values, entity)
   }
 
-  /// Edits made since are based on what has been saved.
+  /// Edits and a deletion made since are based on what has been saved.
   private func rebase(_ object: PendingCopy.Object) {
+    let isDeletionBased =
+      object.original.isDeleted && pending.conflicts.base(of: object.entity, object.key) != nil
     pending.conflicts.forgetBase(of: object.entity, object.key)
-    if object.original._quireRowState.dirty != 0 {
+    if isDeletionBased || object.original._quireRowState.dirty != 0 {
       core.editing.setBase(of: object.original, to: object.values, object.entity)
     }
   }

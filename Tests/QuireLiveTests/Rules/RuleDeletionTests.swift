@@ -133,6 +133,26 @@ import Testing
     #expect(try jobs() == [["mine", isSameValue ? .null : 4, .null, .null]])
   }
 
+  @Test func `a refusing save compares a deletion that was made while another save waited with what that has written`()
+    async throws
+  {
+    context.onConflict = .refuse
+    job.note = "mine"
+    let context = context
+    let save = Task { try await context.saveWhenReady() }
+    while context.owner.saver.underWay == nil { await Task.yield() }
+    context.delete(job)
+    try await save.value
+    try others("UPDATE rule_job SET rank = 3")
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .conflict(let conflicts)? = error else { throw CancellationError() }
+    #expect(conflicts.flatMap(\.properties).map(\.name) == ["rank"])
+    context.rollback()
+    context.delete(job)
+    try context.save()
+    #expect(try jobs().isEmpty)
+  }
+
   // MARK: What goes with it, and comes back
 
   @Test(arguments: [true, false])
