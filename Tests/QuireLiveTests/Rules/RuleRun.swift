@@ -57,7 +57,7 @@ import Testing
       try RuleSide("c", other, ModelContext(other)),
     ]
     for side in sides where chance(50) { side.context.undoManager = UndoManager() }
-    for side in sides where chance(30) { side.context.onConflict = .refuse }
+    for side in sides where chance(40) { side.context.onConflict = .refuse }
     for side in sides { side.pending = RulePending() }
   }
 

@@ -73,6 +73,11 @@ struct RulePending: Equatable {
       && !mayBeLost
   }
 
+  func refers(to number: Int) -> Bool {
+    edits.values.contains { $0.values.contains(.row(number)) }
+      || inserted.values.contains { $0.cells.contains(.row(number)) }
+  }
+
   /// A save that merges has been asked for.
   mutating func merge() {
     (refuses, isLost, mayBeLost) = (false, false, false)

@@ -22,8 +22,9 @@ extension RuleRun {
       try await write()
       try refreshAll()
     case ..<90: try transaction(side)
-    case ..<94: try takeBack(side, isUndo: true)
-    case ..<96: try takeBack(side, isUndo: false)
+    case ..<92: try takeBack(side, isUndo: true)
+    case ..<94: try takeBack(side, isUndo: false)
+    case ..<96: try comeBack(side)
     case ..<97: release(side)
     case ..<99: try upsert(side)
     default: try refresh(side)
@@ -89,8 +90,14 @@ extension RuleRun {
   }
 
   func edit(_ side: RuleSide) throws {
-    guard let number = any(side.view.rows.keys.sorted()), let kind = side.view.rows[number]?.kind else { return }
-    let place = random.below(RuleSpec.fields[kind]!.count)
+    let numbers = side.view.rows.keys.sorted()
+    // Some are edited often, in few properties: so others have, too.
+    let isOften = chance(40)
+    guard let number = any(isOften ? numbers.prefix(4) : numbers[...]), let kind = side.view.rows[number]?.kind else {
+      return
+    }
+    let count = RuleSpec.fields[kind]!.count
+    let place = random.below(isOften ? min(3, count) : count)
     let field = RuleSpec.fields[kind]![place]
     if field.target != nil { return try refer(side, number, place, field) }
     guard let cell = any(field.values) else { return }

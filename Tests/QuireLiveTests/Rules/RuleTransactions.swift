@@ -68,13 +68,31 @@ extension RuleRun {
     file = state
   }
 
+  /// A row goes and comes back, which others see or not, whatever they have done with it.
+  func comeBack(_ side: RuleSide) throws {
+    guard side.context.undoManager != nil else { return }
+    if !side.pending.isEmpty { rollback(side) }
+    try refresh(side)
+    try delete(side)
+    try save(side)
+    for other in sides where other !== side && chance(50) {
+      try refresh(other)
+      try check(other)
+    }
+    try takeBack(side, isUndo: true)
+  }
+
   /// Undoes or redoes the latest save of a side that has nothing unsaved.
   func takeBack(_ side: RuleSide, isUndo: Bool) throws {
     guard side.context.undoManager != nil, side.pending.isEmpty, !side.context.hasChanges else { return }
     guard let group = isUndo ? side.undos.last : side.redos.last else { return }
     let (state, obstacles) = file.takingBack(isUndo ? group : (group.after, group.before))
     let back = Set(state.rows.keys.filter { file.rows[$0] == nil })
-    // They are new objects of contexts that have seen them go.
+    // They are new objects of contexts that have seen them go. What these refer to by unsaved edits are still the old ones, and
+    // by key the new ones: that is another story.
+    for other in sides where other !== side {
+      if back.contains(where: { other.base.rows[$0] == nil && other.pending.refers(to: -$0) }) { return }
+    }
     for other in sides where other !== side {
       for number in back where other.base.rows[number] == nil { other.objects[number] = nil }
     }
