@@ -31,13 +31,21 @@ extension Saver {
       guard model._quireRowState.isOwned(by: core), !model.isDeleted, !model._quireLink(property).hasKey else {
         continue
       }
-      core.editing.assign(reference.target, to: property, of: model)
+      assign(reference.target, to: property, of: model)
     }
   }
 
   private func drop(_ property: Int, of model: any PersistentModel, _ target: any PersistentModel) {
-    core.editing.assign(nil, to: property, of: model)
+    assign(nil, to: property, of: model)
     dropped.append(DroppedReference(model: model, property: property, target: target))
+  }
+
+  /// Not as an edit, after which a failed autosave would be tried again: it would be so without end.
+  private func assign(_ target: (any PersistentModel)?, to property: Int, of model: any PersistentModel) {
+    let isUnsavable = model._quireRowState.flags.contains(.unsavable)
+    model._quireState.flags.remove(.unsavable)
+    core.editing.assign(target, to: property, of: model)
+    if isUnsavable { model._quireState.flags.insert(.unsavable) }
   }
 
   /// References to objects that were deleted before they were ever saved, or that others have deleted after this context:

@@ -359,6 +359,28 @@ import Testing
     #expect(try store.query("SELECT count(*) FROM rule_job WHERE helper_id IS NOT NULL").map(\.values) == [[3]])
   }
 
+  @Test func `an autosave that fails beside such a reference is tried again after an edit, and not by itself`()
+    async throws
+  {
+    context.autosaveEnabled = true
+    let (first, second, new, target) = (RuleTeam(), RuleTeam(), RuleJob(), RulePerson())
+    for model in [first, second, new, target] as [any PersistentModel] { insert(model) }
+    (first.code, second.code) = ("a", "a")
+    new.helper = target
+    context.delete(target)
+    for number in 1...3 {
+      job.note = "\(number)"
+      while context.autosaveError == nil { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }  // turns of others
+      context.autosaveError = nil
+      for _ in 0..<20 { await Task.yield() }
+      #expect(context.autosaveError == nil, "attempt \(number)")
+    }
+    second.code = "b"
+    while context.hasChanges { await Task.yield() }
+    #expect(try context.autosaveError == nil && jobs() == [["3", .null, .null, .null], ["", .null, .null, .null]])
+  }
+
   @Test func `so does a save in a transaction, which goes on`() throws {
     let (first, second, new) = (RuleTeam(), RuleTeam(), RuleJob())
     try context.transaction {
