@@ -37,6 +37,27 @@ import Testing
     close(folder)
     try begin()
   }
+
+  @Test func `a stage waits for another writer as long as the busy timeout says, and then names the file`() throws {
+    let file = try TemporaryFile()
+    _ = try ModelContainer(
+      for: Schema(versionedSchema: TicketsV1.self), configurations: ModelConfiguration(url: file.url))
+    let writer = try Connection(path: file.url.path, access: .readWrite)
+    try writer.execute("BEGIN IMMEDIATE")
+    var configuration = ModelConfiguration(url: file.url)
+    configuration.busyTimeout = .milliseconds(200)
+    func begin() throws {
+      _ = try ModelContainer(
+        for: Schema(versionedSchema: TicketsV2.self), migrationPlan: TicketsPlan.self, configurations: configuration)
+    }
+    let begun = ContinuousClock.now
+    let error = #expect(throws: DatabaseError.self) { try begin() }
+    #expect(ContinuousClock.now - begun < .seconds(4) && error?.cause == .transient)
+    let said = "\(error, default: "")"
+    #expect(said.contains("kept \(file.url.path) locked for 0.2 seconds. Nothing was written; repeat"), "\(said)")
+    try writer.execute("ROLLBACK")
+    try begin()
+  }
 }
 
 private enum TicketsV1: VersionedSchema {

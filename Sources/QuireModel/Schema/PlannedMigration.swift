@@ -250,18 +250,25 @@ struct PlannedMigration {
   /// Runs the body in a transaction, on a connection with the settings of a migration and without foreign keys.
   private func committing(_ file: String, _ body: (Connection) throws -> Void) throws {
     let gate = try configuration.shared.map { try SharedMigrator(file, of: $0, patience: $0.patience) }
-    let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: .seconds(5))
-    try connection.execute("PRAGMA foreign_keys = OFF")
-    func run() throws {
-      try connection.execute("BEGIN IMMEDIATE")
-      do {
-        try SharedMigrator.committing(connection, of: file, through: gate, enforcesKeys: false) { try body(connection) }
-      } catch {
-        if !connection.isAutocommit { try connection.execute("ROLLBACK") }
-        throw error
+    let timeout = configuration.busyTimeout
+    do {
+      let connection = try Connection(migrating: file, access: .readWrite, busyTimeout: timeout)
+      try connection.execute("PRAGMA foreign_keys = OFF")
+      func run() throws {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+          try SharedMigrator.committing(connection, of: file, through: gate, enforcesKeys: false) {
+            try body(connection)
+          }
+        } catch {
+          if !connection.isAutocommit { try connection.execute("ROLLBACK") }
+          throw error
+        }
       }
+      if let gate { try gate.repeating(run) } else { try run() }
+    } catch let error as SQLiteError {
+      throw DatabaseError(error, path: file, waited: timeout) ?? error
     }
-    if let gate { try gate.repeating(run) } else { try run() }
   }
 
   /// The error in terms of the models, if it is one of their rows.
