@@ -166,13 +166,14 @@ public final class ModelContainer: Sendable {
       try? opened.close()
       throw error
     }
+    let watch = entities.isEmpty ? nil : OpenSchemaCheck(path: opened.path, check)
     let store = Store(
       database: opened, readers: readers, entities: entities, joins: joins,
-      name: configuration.file == nil ? "memory:\(UUID().uuidString)" : opened.path, node: node
+      name: configuration.file == nil ? "memory:\(UUID().uuidString)" : opened.path, node: node, schemaCheck: watch
     )
     self.store = store
     use = StoreUse(store)
-    if !entities.isEmpty { opened.watchSchema(OpenSchemaCheck(path: opened.path, check)) }
+    if let watch { opened.watchSchema(watch) }
     if configuration.allowsSave {
       try opened.read { try store.keys.start(store, on: $0) }
       try opened.keepTriggers(areNeeded: !isMade) { try RuleTriggers(entities: entities, joins: joins).needed(in: $0) }

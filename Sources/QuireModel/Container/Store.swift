@@ -21,6 +21,8 @@ package final class Store: Sendable {
   package let warnings = Broadcast<StoreWarning>()
   /// What the file follows, if it is shared.
   let node: StoreNode?
+  /// Nil if there are no models.
+  let schemaCheck: OpenSchemaCheck?
   private let upkeep: ObservationToken?
   /// Entity indexes so that every entity comes after those its foreign keys point to; nil where that goes in a circle.
   let insertOrder: [Int]
@@ -34,10 +36,14 @@ package final class Store: Sendable {
   /// Entities from which foreign keys lead back to themselves.
   let circular: Set<Int>
 
-  init(database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: StoreNode?) {
+  init(
+    database: Database, readers: Int, entities: [Entity], joins: [JoinTable], name: String, node: StoreNode?,
+    schemaCheck: OpenSchemaCheck?
+  ) {
     self.database = database
     self.name = name
     self.node = node
+    self.schemaCheck = schemaCheck
     upkeep = node?.upkeepFailures.add { [warnings] in warnings.emit(StoreWarning(.sharing, $0)) }
     self.entities = entities
     self.joins = joins

@@ -28,6 +28,8 @@ import Synchronization
   @exclusivity(unchecked) var deferredErrors = DeferredErrors()
   /// A read that could not throw and failed because another program has migrated the file, and what no longer fits.
   @exclusivity(unchecked) var unfitRead: (error: any Error, misfit: SchemaError)?
+  /// The number of the file's schema that was last warned of because it no longer fits.
+  @exclusivity(unchecked) var warnedSchema: Value?
   /// The number of reads from the database, for tests.
   package let queriesRun = Count()
   /// How many calls are under way whose reads nothing ends: see ``toItsEnd(_:)``.

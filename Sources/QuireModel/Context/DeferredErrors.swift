@@ -33,12 +33,17 @@ struct DeferredErrors {
 }
 
 extension ContextCore {
-  /// Keeps an error that nothing can throw, and warns of it unless it is known.
+  /// Keeps an error that nothing can throw, and warns of it unless it is known. That the file no longer fits is one
+  /// warning, however many objects and lists it concerns, until the tables change again.
   package func deferError(_ error: any Error, isKnown: Bool = false) {
+    let error = explained(error)
+    let misfit = error is SchemaError ? store?.schemaCheck?.foundVersion : nil
+    let isKnown = isKnown || misfit != nil && misfit == warnedSchema
     let isThrown = !deferredErrors.add(error)
     // What ends a statement in a block of the store's makes the block throw, too.
     let isOver = following.standsStill && (error as? SQLiteError)?.isInterrupted == true
     if !isThrown, !isOver, !isKnown, let store {
+      warnedSchema = misfit ?? warnedSchema
       store.warnings.emit(StoreWarning(.loading, "\(error)"))
     }
   }

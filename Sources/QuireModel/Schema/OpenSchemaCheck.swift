@@ -9,6 +9,9 @@ final class OpenSchemaCheck: SchemaWatch {
   /// What was found last, and the schema's number then.
   private let found = Locked<(version: Value, error: SchemaError?)?>(nil)
 
+  /// The schema's number when it was last compared; nil if it never was.
+  var foundVersion: Value? { found.withLock { $0?.version } }
+
   init(path: String, _ check: SchemaCheck) {
     self.path = path
     self.check = check
@@ -32,7 +35,7 @@ final class OpenSchemaCheck: SchemaWatch {
       // A name that the models do not have is a mistake in the caller's own SQL.
       return SQLMessage.name(in: error.message).map { isOfModels(SQLName($0)) }
         ?? error.message.hasPrefix("foreign key mismatch")
-    case ModelError.undecodable: return true
+    case ModelError.undecodable, is ValueError: return true
     default: return false
     }
   }
