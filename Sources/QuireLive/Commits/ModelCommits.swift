@@ -40,14 +40,14 @@ extension ModelContainer {
     _ type: Model.Type, _ properties: [PartialKeyPath<Model>]
   ) throws(ModelError) -> RowConcern {
     let entity = try store.requireEntity(for: type)
-    var columns: [String] = []
+    var stored: [Property] = []
     for keyPath in properties {
-      guard let column = entity.property(at: keyPath).flatMap({ entity.properties[$0].column }) else {
+      guard let property = entity.property(at: keyPath).map({ entity.properties[$0] }), property.column != nil else {
         throw .query("\(entity.name) has no column for \(keyPath): follow a stored property of its own")
       }
-      columns.append(column)
+      stored.append(property)
     }
-    return RowConcern(table: entity.table, columns: columns)
+    return RowConcern(table: entity.table, properties: stored)
   }
 }
 
@@ -55,25 +55,25 @@ extension ModelContainer {
 struct RowConcern: Sendable {
   let table: String
   /// Empty for all of them.
-  let columns: [String]
+  let properties: [Property]
 
   func concerns(_ commit: ChangeSet) -> Bool {
     commit.rowsUnknown
       || commit.tables.contains { changes in
         changes.table.name == table
-          && (columns.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
+          && (properties.isEmpty ? !changes.rows.isEmpty : changes.rows.contains(where: test(changes.table)))
       }
   }
 
   /// The commit's changes of the table that matter.
   func concerned(in tables: [TableChanges]) -> [TableChanges] {
     tables.filter { $0.table.name == table }.map { changes in
-      columns.isEmpty ? changes : TableChanges(table: changes.table, rows: changes.rows.filter(test(changes.table)))
+      properties.isEmpty ? changes : TableChanges(table: changes.table, rows: changes.rows.filter(test(changes.table)))
     }
   }
 
   private func test(_ table: ChangedTable) -> (RowChange) -> Bool {
-    let places = columns.compactMap(table.index)
+    let places = properties.compactMap { $0.place(in: table) }
     return { change in change.kind != .update || places.contains { change.old?[$0] != change.new?[$0] } }
   }
 }

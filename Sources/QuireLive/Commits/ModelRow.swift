@@ -31,7 +31,8 @@ public struct ModelRow<Model: PersistentModel>: Sendable {
   }
 
   private func value(at keyPath: AnyKeyPath) -> Value? {
-    entity.property(at: keyPath).flatMap { entity.properties[$0].column }.flatMap { self[column: $0] }
+    guard let table, let property = entity.property(at: keyPath) else { return nil }
+    return entity.properties[property].place(in: table).flatMap { image?[$0] }
   }
 }
 

@@ -43,7 +43,7 @@ struct HistoryReading {
     _ transaction: Int64
   ) -> HistoryChange? {
     func value(_ property: Int, of image: RowChange.RowValues?) -> Value? {
-      entity.properties[property].column.flatMap { table.index(of: $0) }.flatMap { image?[$0] }
+      entity.properties[property].place(in: table).flatMap { image?[$0] }
     }
     switch row.kind {
     case .insert: return .insert(insert(entity.type, id(name), transaction))

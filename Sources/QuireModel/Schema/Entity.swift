@@ -157,6 +157,12 @@ package final class Property: @unchecked Sendable {
     toOne = if case .toOne(let side) = kind { side } else { nil }
     toMany = if case .toMany(let side) = kind { side } else { nil }
   }
+
+  /// The place of its column among those of captured rows: in rows from before it was renamed, that of its former name.
+  package func place(in table: ChangedTable) -> Int? {
+    guard let column else { return nil }
+    return table.index(of: column) ?? formerColumns.lazy.compactMap { table.index(of: $0) }.first
+  }
 }
 
 /// The side with the foreign key.
