@@ -66,7 +66,8 @@ extension Fetcher {
 
   /// The error of the first of these rows that was asked for and did not decode or could not be read.
   package func unreadError(_ entity: Entity, among keys: [Int64]) -> (any Error)? {
-    unread.error(of: entity.index, among: keys) { registered(entity.index, $0) != nil }
+    let error = unread.error(of: entity.index, among: keys) { registered(entity.index, $0) != nil }
+    return error is ModelError ? error.map(core.explained) : error
   }
 
   /// - Throws: The error of a row among these that does not decode.
