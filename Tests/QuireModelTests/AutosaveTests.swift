@@ -52,6 +52,26 @@ import Testing
     #expect(context.autosaveError == nil)
   }
 
+  @Test func `an autosave that fails is not tried again by itself, whoever listens to saves`() async throws {
+    let store = try QuireModelTests.store(["Lem": ["Eden"]])
+    let context = store.mainContext
+    let listener = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: nil, queue: nil) { _ in
+    }
+    defer { NotificationCenter.default.removeObserver(listener) }
+    let volume = try context.volume("Eden")
+    for year in 1...2 {
+      (volume.price, volume.year) = (.nan, year)
+      while context.autosaveError == nil { await Task.yield() }
+      for _ in 0..<20 { await Task.yield() }
+      context.autosaveError = nil
+      for _ in 0..<20 { await Task.yield() }
+      #expect(context.autosaveError == nil, "attempt \(year)")
+    }
+    volume.price = 1
+    while context.hasChanges { await Task.yield() }
+    #expect(try context.autosaveError == nil && store.value("SELECT year FROM volume") == 2)
+  }
+
   @ModelActor actor Short {
     /// - Returns: Says whether the context has been closed.
     func insert(_ title: String) -> Mailbox {

@@ -34,6 +34,8 @@ import Synchronization
   package let queriesRun = Count()
   /// How many calls are under way whose reads nothing ends: see ``toItsEnd(_:)``.
   @exclusivity(unchecked) private var callsToTheEnd = 0
+  /// How many calls are under way that must not move the context: see ``inPlace(_:)``.
+  @exclusivity(unchecked) private var callsInPlace = 0
   /// The commit that the context shows.
   package let position: SnapshotReader
   package let mailbox: Mailbox
@@ -205,6 +207,15 @@ import Synchronization
     return try body()
   }
 
+  /// Runs the body, which loads for code that cannot throw, such as a loop over a list: its reads go to their end, and the
+  /// context stays at its commit, because a list that became shorter would end such a loop with a trap. If the state of
+  /// that commit is gone, the body reads the newest: the context takes the commits in between in when it moves.
+  func inPlace<Result>(_ body: () throws -> Result) rethrows -> Result {
+    callsInPlace += 1
+    defer { callsInPlace -= 1 }
+    return try toItsEnd(body)
+  }
+
   private func run<Result>(_ body: (Connection) throws -> Result, on connection: Connection) throws -> Result {
     if callsToTheEnd > 0 { return try connection.toItsEnd { try body(connection) } }
     return try connection.endingWithTask { try body(connection) }
@@ -213,9 +224,9 @@ import Synchronization
   /// Reads as of the context's commit. The snapshot is kept until the end of the current turn, which is one
   /// uninterrupted run of the actor's executor; a context without an actor releases the snapshot at once.
   ///
-  /// If that state can no longer be read, the context first moves to the newest commit. This happens because the
-  /// snapshot of a context that shows nothing is not kept, and because a change log that has grown too long drops the
-  /// oldest commits.
+  /// If that state can no longer be read, the context first moves to the newest commit; in ``inPlace(_:)`` it stays. This
+  /// happens because the snapshot of a context that shows nothing is not kept, because a write-ahead log that has grown too
+  /// long drops the oldest, and because another process has committed before it could be kept.
   package func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try following.hold()
     queriesRun.add()
@@ -228,6 +239,9 @@ import Synchronization
           return try run(body, on: connection)
         }
       } catch DatabaseError.stale where !hasBegun {
+        if callsInPlace > 0, !following.showsNothing, !following.standsStill {
+          return try requireStore().database.read { try run(body, on: $0) }
+        }
         try following.moveToNewest()
       }
     }

@@ -7,7 +7,7 @@ extension Fetcher {
     let batch = Array(keys[index..<min(index + RelationshipLoader.batchLimit, keys.count)])
     _ = load(Model.self, keys: batch, entity)
     core.loader.groups.add(batch, entity: entity.index)
-    core.following.changed()
+    core.following.hasRead()
     if let loaded = registered(entity.index, key) { return unsafeDowncast(loaded, to: Model.self) }
     return standIn(Model.self, entity, key)  // the error is recorded
   }
@@ -23,7 +23,7 @@ extension Fetcher {
   /// - Returns: Whether they could be read. If not, the error is noted for each, and thrown by the next save.
   func load<Model: PersistentModel>(_: Model.Type, keys: [Int64], _ entity: Entity) -> Bool {
     do {
-      try core.toItsEnd { try loadBatch(Model.self, keys: keys) }
+      try core.inPlace { try loadBatch(Model.self, keys: keys) }
       return true
     } catch {
       core.deferReadError(error)

@@ -25,7 +25,7 @@ extension Fetcher {
       let models: [Model] = try fetchByObjects(objects, withEdits: true)
       for row in try values(of: models, select.columns, query.entity) { try body { row[$0] } }
     }
-    core.following.changed()
+    core.following.hasRead()
   }
 
   private func visit(_ sql: SQLText, _ body: (_ column: (Int) -> Value) throws -> Void) throws {
@@ -70,7 +70,7 @@ extension Fetcher {
     let objects = query.selectingKeys
     let models: [Model] =
       try query.remaining == nil ? fetchWithEdits(objects) : fetchByObjects(objects, withEdits: true)
-    core.following.changed()
+    core.following.hasRead()
     return try values(of: models, query.select.columns, query.entity)
   }
 
@@ -83,7 +83,7 @@ extension Fetcher {
     let width = select.columns.count
     var rows: [[Value]] = []
     func add(_ column: (Int) -> Value) { rows.append((0..<width).map(column)) }
-    defer { core.following.changed() }
+    defer { core.following.hasRead() }
     if query.remaining != nil {
       var all = query.selectingKeys
       all.select.limit = nil

@@ -23,7 +23,7 @@ package final class Fetcher: ContextPart {
       let (entity, keys) = try found(descriptor, text)
       let result: [Model] = try objects(entity, keys: keys)
       for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, entity) }
-      core.following.changed()
+      core.following.hasRead()
       return result
     }
     let entity = try store.requireEntity(for: Model.self)
@@ -38,7 +38,7 @@ package final class Fetcher: ContextPart {
       case .withEdits(let query): try fetchWithEdits(query)
       }
     for keyPath in prefetched { prefetch(keyPath, of: result, entity) }
-    core.following.changed()
+    core.following.hasRead()
     return result
   }
 
@@ -162,7 +162,8 @@ package final class Fetcher: ContextPart {
   /// - Parameter atNewest: See ``lookUpAtNewest(_:key:)``; else the context stays at its commit.
   func find(_ entity: Entity, key: Int64, atNewest: Bool = false) -> AnyObject? {
     do {
-      return try core.toItsEnd { try atNewest ? lookUpAtNewest(entity, key: key) : lookUp(entity, key: key) }
+      if atNewest { return try core.toItsEnd { try lookUpAtNewest(entity, key: key) } }
+      return try core.inPlace { try lookUp(entity, key: key) }
     } catch {
       core.deferReadError(error)
       return nil
@@ -190,7 +191,7 @@ package final class Fetcher: ContextPart {
       defer { statement.reset() }
       guard try statement.step() else { return nil }
       var row = statement.row
-      defer { core.following.changed() }
+      defer { core.following.hasRead() }
       return try core.loader.object(entity, &row)
     }
   }
@@ -222,7 +223,7 @@ package final class Fetcher: ContextPart {
   package func objects<Model: PersistentModel>(withKeys keys: Set<Int64>) throws -> [Int64: Model] {
     let entity = try requireStore().requireEntity(for: Model.self)
     let objects: [Model] = try objects(entity, keys: keys.filter { $0 >= ModelState.firstKey }.sorted())
-    core.following.changed()
+    core.following.hasRead()
     return Dictionary(uniqueKeysWithValues: objects.map { ($0._quireRowState.key, $0) })
   }
 

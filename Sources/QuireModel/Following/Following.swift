@@ -17,6 +17,8 @@ package final class Following: ContextPart {
   /// Tables and lists that could not be compared when last tried, as of a table that was renamed: with another schema they may
   /// be again.
   var uncompared: Set<String> = []
+  /// Whether the turn is being ended, after which nothing that was read is left to be released.
+  private var isEndingTurn = false
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false
 
@@ -50,15 +52,23 @@ package final class Following: ContextPart {
     isTurnScheduled = core.mailbox.scheduleTurnEnd()
   }
 
+  /// Called when rows were read: what they leave is released at the end of the turn. An autosave that reads and fails must
+  /// not have another turn for that, which would try it again.
+  func hasRead() {
+    if !isEndingTurn { changed() }
+  }
+
   /// At the end of the turn, or now if turns do not end automatically.
   func giveSnapshotBack() {
-    if hasTurns { changed() } else { position.endTurn() }
+    if hasTurns { hasRead() } else { position.endTurn() }
   }
 
   /// Saves if autosave is on, runs the readers of its turns, releases unreferenced objects, and releases the snapshot.
   func endTurn() {
     isTurnScheduled = false
     guard store != nil else { return }
+    isEndingTurn = true
+    defer { isEndingTurn = false }
     if core.saver.autosaves, hasChanges { core.saver.autosave() }
     turnReaders.run()
     core.sweeper.sweep()
@@ -158,7 +168,7 @@ package final class Following: ContextPart {
     }
   }
 
-  private var showsNothing: Bool { core.objectCount == 0 && followers.isEmpty && !hasChanges }
+  var showsNothing: Bool { core.objectCount == 0 && followers.isEmpty && !hasChanges }
 
   // MARK: Prepare
 

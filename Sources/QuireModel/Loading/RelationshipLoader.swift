@@ -322,11 +322,11 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  /// Runs a read as of the context's commit, to its end; errors are recorded, because a getter cannot throw.
+  /// Runs a read for a getter: see ``ContextCore/inPlace(_:)``. Errors are recorded.
   @discardableResult
   private func reading<Result>(_ body: (Connection) throws -> Result) -> Result? {
     do {
-      return try readToItsEnd(body)
+      return try core.inPlace { try read(body) }
     } catch {
       core.deferReadError(error)
       return nil
