@@ -138,10 +138,20 @@ import Testing
   {
     context.onConflict = .refuse
     job.note = "mine"
-    let context = context
+    let (context, store) = (context, store)
+    let (begun, end) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+    let other = Task.detached {
+      try await store.write { _ in
+        begun.continuation.finish()
+        end.wait()
+      }
+    }
+    for await _ in begun.stream {}
     let save = Task { try await context.saveWhenReady() }
     while context.owner.saver.underWay == nil { await Task.yield() }
     context.delete(job)
+    end.signal()
+    try await other.value
     try await save.value
     try others("UPDATE rule_job SET rank = 3")
     let error = #expect(throws: ModelError.self) { try context.save() }
