@@ -139,8 +139,8 @@ import Testing
     #expect(throws: ModelError.self) { try context.save() }
   }
 
-  @Test func `what refuses a model that is not of the container says where to add it`() throws {
-    let advice = "Ring is not one of this container's models: add it to the models that the container is made of"
+  @Test func `what refuses a model that is not of the container says what it takes`() throws {
+    let advice = "Ring is not one of this container's models: use a container that is made with it"
     let error = #expect(throws: ModelError.self) { try context.fetchCount(FetchDescriptor<Ring>()) }
     #expect(error?.localizedDescription == advice)
     context.insert(Ring("x"))

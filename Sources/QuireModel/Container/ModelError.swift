@@ -86,9 +86,7 @@ extension ModelError: CustomStringConvertible {
         + (allowed.upperBound == .max ? " or more" : " to \(allowed.upperBound)")
     case .otherContext(let model): "this \(model) belongs to another context: use its persistentModelID there"
     case .unknownModel(let name):
-      "\(name) is not one of this container's models"
-        // A class beside another of its name cannot be added.
-        + (name.hasSuffix(",") ? "" : ": add it to the models that the container is made of")
+      "\(name) is not one of this container's models: use a container that is made with it"
     case .keysExhausted(let model): "the keys of \(model) are used up: a row has the highest there is"
     case .unsavedChanges(let count):
       "the main context has \(count) unsaved change\(count == 1 ? "" : "s"), so the container was not closed: save or roll back first"
