@@ -42,7 +42,7 @@ extension Editing {
   /// Deletes in the context what unsaved edits have given, by `.cascade` rules, to objects that are deleted here and by others:
   /// as if only the deletion here had been saved. The file's cascade did not find it.
   func deleteMovedToGone() {
-    let gone = Set(pending.deletedByOthersToo.filter(\.isDeleted).map { ObjectIdentifier($0) })
+    let gone = pending.gone
     if gone.isEmpty { return }
     for model in pending.edits where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }

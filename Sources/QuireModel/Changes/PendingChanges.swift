@@ -25,7 +25,7 @@ struct PendingChanges {
   /// The links of objects that were deleted before they were saved, in the same way.
   private var linksOfDeleted: [ObjectIdentifier: [KeptLink]] = [:]
   /// Objects that were deleted here, and whose rows others have deleted then: unsaved references may still lead to them.
-  private(set) var deletedByOthersToo: [any PersistentModel] = []
+  private var deletedByOthersToo: [any PersistentModel] = []
   /// Whether an object that had a row is unsaved again: references from before then have the key of the row that is gone.
   var hasRenewed = false
   var cascades = Cascades()
@@ -144,6 +144,11 @@ struct PendingChanges {
     if deleted.isEmpty { return }
     deletedByOthersToo += models.filter { isDeletionUnsaved(of: $0) }
     forgetDeleted(models)
+  }
+
+  /// Those of them that are still deleted here.
+  var gone: Set<ObjectIdentifier> {
+    deletedByOthersToo.isEmpty ? [] : Set(deletedByOthersToo.filter(\.isDeleted).map { ObjectIdentifier($0) })
   }
 
   /// No unsaved reference leads to them any longer.

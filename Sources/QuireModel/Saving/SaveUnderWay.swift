@@ -5,7 +5,8 @@ import QuireSQLite
 ///
 /// The outcome is recorded under the write lock, before anything is notified of the commit: a context that takes the
 /// commit in knows that it is its own.
-// @unchecked: `decided`, `waiting` and `waiters` are accessed under `condition`, `wasRolledBack` and `dropped` on the context's isolation.
+// @unchecked: `decided`, `waiting` and `waiters` are accessed under `condition`, `wasRolledBack` and `dropped` on the
+// context's isolation.
 final class SaveUnderWay: @unchecked Sendable {
   enum Outcome {
     /// With the number of the commit; nil if the file was so already.
