@@ -28,6 +28,18 @@ struct JoiningTests {
     #expect(other.last == 0)
   }
 
+  @Test func `a share whose request arrives twice is this file's`() throws {
+    let scratch = try Scratch()
+    let (log, file) = (MemoryLog(), scratch.file("a.db"))
+    _ = try Connection(path: file, access: .create).execute("CREATE TABLE loose (a, b)")
+    let connection = log.connection()
+    connection.fail(.create, .repeated)
+    try StoreNode.share(file, on: connection, named: "library", as: "a")
+    #expect(try NodePlace(on: Connection(path: file, access: .readOnly))?.log == log.id)
+    try TestNode(file, log.connection()).write("INSERT INTO loose VALUES (1, 1)")
+    #expect(log.last == 1)
+  }
+
   @Test func `a file that is made anew takes nothing from what an old one has left`() throws {
     let nodes = try TestNodes(1)
     for number in 0..<20 { try nodes[0].write("INSERT INTO loose VALUES (?, 0)", [.integer(Int64(number))]) }

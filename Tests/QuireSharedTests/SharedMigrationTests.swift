@@ -206,6 +206,20 @@ struct SharedMigrationTests {
     #expect(digests[0] == digests[1])
   }
 
+  @Test func `a machine runs what it has missed, although the log did not answer at first`() throws {
+    let (nodes, first, second) = try nodes()
+    for node in nodes.nodes { try node.database.close() }
+    let added = try file(1, "ALTER TABLE loose ADD COLUMN c")
+    _ = try migrator(nodes, first, added).apply()
+    let log = nodes.log.connection()
+    log.fail(.status, .unreachable)
+    var late = migrator(nodes, second, added)
+    late.shared = SharedStore("library", on: log, as: "unused", patience: .seconds(60))
+    #expect(try late.apply().isEmpty)
+    let digests = try [first, second].map { try Connection(path: $0, access: .readOnly).digest() }
+    #expect(digests[0] == digests[1])
+  }
+
   @Test func `a backup does not replace a shared file`() throws {
     let (nodes, first, _) = try nodes()
     let copy = nodes.scratch.file("copy.db")

@@ -32,17 +32,21 @@ package final class SharedMigrator: Sendable {
   }
 
   private static func follow(_ file: String, _ store: SharedStore, _ patience: Duration) throws -> Following {
-    try StoreNode.prepare(file, for: store)
-    let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
-    let node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
-    let following = Following(database: database, node: node)
-    do {
-      try node.catchUpWithLog(by: .now + patience)
-    } catch {
-      following.end()
-      throw error
+    let deadline = ContinuousClock.now + patience
+    while true {
+      try StoreNode.prepare(file, for: store)
+      let database = try Database(DatabaseConfiguration(.file(file), access: .readWrite))
+      let node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
+      let following = Following(database: database, node: node)
+      do {
+        try node.catchUpWithLog(by: .now + patience)
+        return following
+      } catch {
+        following.end()
+        // The log may have answered only now, so that a migration of another node has not been run here.
+        guard case SharedStoreError.stopped(.migrated) = error, .now < deadline else { throw error }
+      }
     }
-    return following
   }
 
   deinit { following.withLock { $0.end() } }

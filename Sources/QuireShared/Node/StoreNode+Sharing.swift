@@ -18,7 +18,10 @@ extension StoreNode {
     let place = NodePlace(log: UUID(), name: name, node: node, position: 0, chain: Chain.start.bytes)
     try connection.alone {
       try NodeTables(connection).create(place)
-      if try !log.create(place.log, replacing: unused, by: .now + patience) { throw SharingError.nameInUse(name: name) }
+      if try !log.create(place.log, replacing: unused, by: .now + patience) {
+        // The request may have been made twice, because its first answer was lost.
+        if try log.status(by: .now + patience).log != place.log { throw SharingError.nameInUse(name: name) }
+      }
     }
   }
 
