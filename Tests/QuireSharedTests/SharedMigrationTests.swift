@@ -212,7 +212,7 @@ struct SharedMigrationTests {
     let added = try file(1, "ALTER TABLE loose ADD COLUMN c")
     _ = try migrator(nodes, first, added).apply()
     let log = nodes.log.connection()
-    log.fail(.status, .unreachable)
+    log.fail(.status, .unreachable, .unreachable, .unreachable)
     var late = migrator(nodes, second, added)
     late.shared = SharedStore("library", on: log, as: "unused", patience: .seconds(60))
     #expect(try late.apply().isEmpty)

@@ -39,7 +39,7 @@ package final class SharedMigrator: Sendable {
       let node = try StoreNode.attach(database, to: store.log, named: store.name, patience: patience)
       let following = Following(database: database, node: node)
       do {
-        try node.catchUpWithLog(by: .now + patience)
+        try node.persistently { try node.catchUpWithLog(by: $0) }
         return following
       } catch {
         following.end()
@@ -68,7 +68,7 @@ package final class SharedMigrator: Sendable {
   private func catchUp() throws {
     let present = following.withLock { $0 }
     do {
-      try present.node.catchUpWithLog(by: .now + patience)
+      try present.node.persistently { try present.node.catchUpWithLog(by: $0) }
       try present.database.replaying { try present.node.catchUp(with: $0) { false } }
     } catch SharedStoreError.stopped(.migrated) {
       present.end()

@@ -69,8 +69,8 @@ extension StoreNode {
   }
 
   /// Repeats what the log does not answer, for the whole of the patience: it may be electing a leader.
-  private func persistently<Result>(
-    _ isOver: () -> Bool, _ body: (ContinuousClock.Instant) throws -> Result
+  func persistently<Result>(
+    _ isOver: () -> Bool = { false }, _ body: (ContinuousClock.Instant) throws -> Result
   ) throws -> Result {
     let deadline = ContinuousClock.now + patience
     while true {
