@@ -58,7 +58,10 @@ extension ModelError: CustomStringConvertible {
   /// What was not done because of it.
   private var outcome: String? {
     switch self {
-    case .notStorable, .notUnique, .conflict, .relationshipCount: "Nothing was saved."
+    case .notStorable, .notUnique, .relationshipCount:
+      "Nothing was saved, and the edits are still pending: correct this one, delete the object, or roll back."
+    case .conflict:
+      "Nothing was saved, and the edits are still pending: roll back, or overwrite with save(onConflict: .merge)."
     case .refusedValue: "Nothing was changed."
     default: nil
     }
