@@ -81,6 +81,55 @@ import Testing
     #expect(stray.isDeleted && remark.isDeleted && !context.hasChanges)
   }
 
+  @Test(arguments: Way.allCases, [true, false])
+  func `so it is if it is made after the deletion`(way: Way, isFetched: Bool) async throws {
+    context.delete(book)
+    if isFetched { #expect(try context.fetchCount(FetchDescriptor<Heading>()) == 1 && page.isDeleted) }
+    let (remark, part, below) = (Remark("new", isFetched ? page : book), Heading("part"), Remark("below", page))
+    below.heading = part
+    part.parent = isFetched ? chapter : book
+    for model in [remark, below] { context.insert(model) }
+    if isFetched {
+      #expect(try context.fetchCount(FetchDescriptor<Remark>()) == 0)
+      #expect([remark, below].allSatisfy(\.isDeleted) && part.isDeleted)
+    }
+    try await save(way)
+    try requireDeleted([remark, part, below])
+  }
+
+  @Test(arguments: [true, false])
+  func `what is given to a deleted object goes with it, and comes back with it`(isSaved: Bool) throws {
+    let parent = isSaved ? book : Heading("new")
+    context.insert(parent)
+    context.delete(parent)
+    #expect(try context.fetchCount(FetchDescriptor<Heading>()) == (isSaved ? 1 : 4))
+    let (other, part) = (try #require(try context.get(Heading.self, key: 4)), Heading("part"))
+    context.insert(part)
+    (other.parent, part.parent) = (parent, parent)
+    #expect(try context.fetchCount(FetchDescriptor<Heading>()) == (isSaved ? 0 : 3))
+    #expect(other.isDeleted && part.isDeleted)
+    context.insert(parent)
+    #expect(try context.fetchCount(FetchDescriptor<Heading>()) == (isSaved ? 5 : 6))
+    #expect(!other.isDeleted && !part.isDeleted)
+    #expect(Set(parent.parts) == (isSaved ? [chapter, other, part] : [other, part]))
+    context.delete(parent)
+    try context.save()
+    #expect(other.isDeleted && part.isDeleted && !context.hasChanges)
+    #expect(try store.value("SELECT count(*) FROM heading") == (isSaved ? 0 : 3))
+  }
+
+  @Test func `what is given to an object whose deletion has been saved is not saved`() throws {
+    context.delete(book)
+    try context.save()
+    let remark = Remark("new", book)
+    context.insert(remark)
+    for _ in 0..<2 { #expect(throws: ModelError.self) { try context.save() } }
+    #expect(!remark.isDeleted && context.hasChanges)
+    remark.heading = nil
+    try context.save()
+    #expect(try store.value("SELECT count(*) FROM remark") == 1)
+  }
+
   @Test func `an autosave behind another writer deletes it, too`() async throws {
     let context = store.mainContext
     let remark = Remark("new", try #require(try context.get(Heading.self, key: 3)))

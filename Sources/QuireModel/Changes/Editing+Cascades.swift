@@ -12,7 +12,7 @@ extension Editing {
   /// - Complexity: One statement for each relationship and each level of up to 1 000 parents, and an object for each
   ///   deleted row; nothing if there was no deletion or commit since the last call.
   func deleteCascades() throws {
-    deleteMovedToGone()
+    deleteGiven()
     guard !pending.deleted.isEmpty, let store else { return }
     let seen = PendingChanges.Cascades(deleted: pending.deleted.count, commit: position.number)
     if pending.cascades.isSame(as: seen), core.saver.open == nil { return }
@@ -39,17 +39,20 @@ extension Editing {
     pending.cascades.commit = position.number
   }
 
-  /// Deletes in the context what unsaved edits have given, by `.cascade` rules, to objects that are deleted here and by others:
-  /// as if only the deletion here had been saved. The file's cascade did not find it.
-  func deleteMovedToGone() {
+  /// Deletes in the context what has been given, by `.cascade` rules, to objects that are deleted here, and whose cascade will
+  /// not find it: others have deleted the object too, or it was given after the deletion.
+  func deleteGiven() {
     let gone = pending.gone
-    if gone.isEmpty { return }
-    for model in pending.edits where !model.isDeleted {
+    if gone.isEmpty, !pending.cascades.hasGiven { return }
+    pending.cascades.hasGiven = false
+    for model in pending.edits + pending.inserted.compactMap({ $0 }) where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }
-      let edited = model._quireRowState.dirty
+      let state = model._quireRowState
+      let edited = state.flags.contains(.inserted) ? ~0 : state.dirty
       for index in entity.relationships where edited & 1 << PropertyMask(index) != 0 {
         guard entity.properties[index].toOne?.whenTargetGoes == .cascade,
-          let parent = model._quireLink(index).object as? any PersistentModel, gone.contains(ObjectIdentifier(parent))
+          let parent = model._quireLink(index).object as? any PersistentModel, parent.isDeleted,
+          gone.contains(ObjectIdentifier(parent)) || isDeletionPending(of: parent)
         else { continue }
         delete(model, isCascade: true)
         noteCascade(
@@ -58,6 +61,16 @@ extension Editing {
         break
       }
     }
+  }
+
+  /// Notes that an object has been given to one that may be deleted here.
+  func noteGiven(to target: any PersistentModel, _ side: ToOneSide) {
+    if target.isDeleted, side.whenTargetGoes == .cascade { pending.cascades.hasGiven = true }
+  }
+
+  /// Whether an object is deleted here and this is not saved, or nothing that could be.
+  private func isDeletionPending(of model: any PersistentModel) -> Bool {
+    model._quireRowState.flags.contains(.inserted) || pending.isDeletionUnsaved(of: model)
   }
 
   /// Deletes what a rule takes along whatever others do with it: nothing in the file would.
@@ -125,6 +138,8 @@ extension PendingChanges {
     /// The number of deletions and the commit at the last check.
     var deleted = 0
     var commit: Int64 = -1
+    /// Whether something was given to a deleted object since the last look at that.
+    var hasGiven = false
     /// The children deleted with an object.
     var children: [ObjectIdentifier: [Child]] = [:]
 
@@ -142,7 +157,7 @@ extension PendingChanges {
       var belongsToParent: Bool { isMovedHere || model._quireLink(foreignKey).currentKey == parentKey }
     }
 
-    var isUsed: Bool { deleted != 0 || !children.isEmpty }
+    var isUsed: Bool { deleted != 0 || hasGiven || !children.isEmpty }
 
     func isSame(as other: Cascades) -> Bool { deleted == other.deleted && commit == other.commit }
   }

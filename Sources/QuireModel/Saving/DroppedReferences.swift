@@ -51,7 +51,7 @@ extension Saver {
   /// References to objects that were deleted before they were ever saved, or that others have deleted after this context:
   /// there will be no row to refer to. What the rule of the deletion takes along goes, too.
   func dropGoneTargets(_ store: Store) throws {
-    core.editing.deleteMovedToGone()
+    core.editing.deleteGiven()
     let gone = pending.gone
     guard !gone.isEmpty || pending.inserted.contains(where: { $0 == nil }) else { return }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
