@@ -19,6 +19,10 @@ struct UnsavedLinks {
       for place in core.pending.insertedPlaces[side.target] {
         if let child = core.pending.inserted[place] { add(child, foreignKey) }
       }
+      for child in core.pending.deleted where core.entity(of: child)?.index == side.target {
+        let isEdited = core.pending.edited(of: child) & 1 << PropertyMask(foreignKey) != 0
+        if isEdited, let parent = child._quireLink(foreignKey).currentKey { hiding.insert(parent) }
+      }
     case .join(let join, let ownSide):
       for (pair, isLinked) in core.pending.joinEdits.changes where pair.join == join.index {
         let (own, other) = ownSide == .first ? (pair.first, pair.second) : (pair.second, pair.first)

@@ -35,6 +35,23 @@ import Testing
     #expect(job.team == nil && team.jobs.isEmpty && job.rank == 4 && !context.hasChanges)
   }
 
+  @Test(arguments: [true, false])
+  func `an edited reference survives it in a list that is read in between`(isNew: Bool) throws {
+    let context = ModelContext(store)  // whose objects have no lists yet
+    let team = try #require(try context.get(RuleTeam.self, key: 1))
+    let job = isNew ? RuleJob() : try #require(try context.get(RuleJob.self, key: 1))
+    context.insert(job)
+    job.team = team
+    context.delete(job)
+    #expect(team.jobs.isEmpty)
+    context.insert(job)
+    #expect(job.team === team && team.jobs == [job])
+    context.delete(job)
+    #expect(team.jobs.isEmpty)
+    context.rollback()
+    #expect(team.jobs.isEmpty)
+  }
+
   @Test func `an edit is gone when the deletion is rolled back or saved`() throws {
     job.note = "mine"
     context.delete(job)
