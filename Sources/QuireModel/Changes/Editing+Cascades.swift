@@ -63,9 +63,12 @@ extension Editing {
     }
   }
 
-  /// Notes that an object has been given to one that may be deleted here.
-  func noteGiven(to target: any PersistentModel, _ side: ToOneSide) {
-    if target.isDeleted, side.whenTargetGoes == .cascade { pending.cascades.hasGiven = true }
+  /// Notes that a reference leads to an object that may be deleted: then the rule may take along what refers to it, or its
+  /// row may come back.
+  func noteReference(to target: any PersistentModel, _ side: ToOneSide) {
+    guard target.isDeleted, let entity = entity(of: target) else { return }
+    if side.whenTargetGoes == .cascade { pending.cascades.hasGiven = true }
+    if target._quireRowState.key >= ModelState.firstKey { core.following.noteDeparted(target, entity) }
   }
 
   /// Whether an object is deleted here and this is not saved, or nothing that could be.

@@ -168,7 +168,7 @@ extension Editing {
       model._quireSetLink(index, link(to: target))
       valuesChange(of: model)
     }
-    noteGiven(to: target, side)
+    noteReference(to: target, side)
     guard let inverse = side.inverse else { return }
     leaveOthers(target, index, side, but: model)
     edit(inverse, of: target) { list in

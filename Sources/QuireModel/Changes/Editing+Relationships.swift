@@ -57,7 +57,7 @@ extension Editing {
     let lists = isInContext ? places(property, side, of: model, target).dropFirst() : []
     let key = model._quireRowState.key
     model._quireSetLink(property, target.map { link(to: $0) } ?? Link())
-    if let target { noteGiven(to: target, side) }
+    if let target { noteReference(to: target, side) }
     for place in lists {
       editInSilence(place) { if place.model === target { $0.insert(model) } else { $0.remove(key) } }
     }

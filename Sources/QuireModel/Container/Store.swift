@@ -29,6 +29,8 @@ package final class Store: Sendable {
   let hasCircularKeys: Bool
   /// By entity, whether a foreign key points to it.
   let isTarget: [Bool]
+  /// By entity, whether references keep the keys of its rows that are gone.
+  let isKept: [Bool]
   /// The file's path without symbolic links, by which identifiers know it whatever it was opened by.
   private let name: String
   /// Whether any relationship says how many objects it may have.
@@ -55,6 +57,10 @@ package final class Store: Sendable {
     let targets = Set(entities.flatMap { $0.properties.compactMap(\.toOne?.target) })
     limitsCounts = entities.contains { $0.properties.contains { $0.counts != nil } }
     isTarget = entities.map { targets.contains($0.index) }
+    let kept = entities.flatMap {
+      $0.properties.compactMap(\.toOne).filter { $0.whenTargetGoes == .noAction }.map(\.target)
+    }
+    isKept = entities.map { kept.contains($0.index) }
     circular = hasCircularKeys ? Store.circular(entities) : []
   }
 

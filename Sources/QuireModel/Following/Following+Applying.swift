@@ -86,12 +86,10 @@ extension Following {
 
   private func apply(_ step: Transition) {
     for refresh in step.refreshed {
-      // A property edited since the notification keeps its unsaved edit.
-      let properties =
-        refresh.isPutBack ? refresh.properties : refresh.properties & ~pending.edited(of: refresh.model)
+      let properties = taken(by: refresh)
       refresh.model._quireAdopt(properties, from: refresh.row)
       valuesChange(of: refresh.model)
-      if !pending.conflicts.isEmpty, !refresh.isPutBack {
+      if !pending.conflicts.isEmpty, !refresh.isPutBack, !refresh.isRenewed {
         core.editing.followBase(of: refresh.model, properties, from: refresh.row)
       }
     }
@@ -109,6 +107,7 @@ extension Following {
       if !step.announcements.isEmpty { step.left[RowName(entity: entity.index, key: key)] = model }
       maps[entity.index].remove(key)
       core.saver.undo?.deleted.add(model, RowName(entity: entity.index, key: key))
+      noteDeparted(model, entity)
       core.editing.forgetPairs(of: entity, key)
     }
     for follower in step.followers {

@@ -19,6 +19,8 @@ package final class Following: ContextPart {
   var uncompared: Set<String> = []
   /// Whether the turn is being ended, after which nothing that was read is left to be released.
   private var isEndingTurn = false
+  /// Deleted objects to whose keys references may lead, as long as something holds them.
+  var departed = DeletedObjects()
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false
 
@@ -27,6 +29,7 @@ package final class Following: ContextPart {
     position.pinsSnapshot = false
     position.endTurn()
     followers.removeAll()
+    departed.removeAll()
   }
 
   /// Follows commits and keeps the snapshot of the context's commit from now on: it is about to show something.

@@ -9,6 +9,7 @@ extension Following {
     guard let store else { return }
     defer { leaveEditedLists(step) }
     core.fetcher.readAgain(store, on: connection, into: step)
+    defer { references(in: batch, on: connection, into: step) }
     if batch.rowsUnknown { return compare(store, on: connection, into: step) { _ in true } }
     let uncompared = batch.altersSchema || !batch.alteredTables.isEmpty ? uncompared : []
     let isCompared = { batch.alters($0) || uncompared.contains($0) }

@@ -38,7 +38,7 @@ extension Following {
     _ work: SavedWork, beside batch: CommitBatch?, on connection: Connection, into step: Transition
   ) {
     guard let store, !work.isEmpty else { return }
-    let known = Set((step.refreshed.map(\.model) + step.gone).map { ObjectIdentifier($0) })
+    let known = Set((step.refreshed.filter { !$0.isRenewed }.map(\.model) + step.gone).map { ObjectIdentifier($0) })
     let waiting = work.models.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
     for (index, models) in Dictionary(grouping: waiting, by: { entity(of: $0)?.index ?? -1 })
       .sorted(by: { $0.key < $1.key }) where index >= 0

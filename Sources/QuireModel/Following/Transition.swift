@@ -99,6 +99,8 @@ final class Transition {
     let properties: PropertyMask
     /// Whether the values are unsaved edits that a transaction restores.
     var isPutBack = false
+    /// Whether they are references, edited or not, that lead to other objects of the same keys.
+    var isRenewed = false
   }
 
   /// Whether its changes have no observers: then it runs no foreign code.

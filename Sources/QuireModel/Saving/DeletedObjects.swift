@@ -1,8 +1,8 @@
 import QuireRow
 import QuireSQLite
 
-/// The objects of rows that a context's commits have deleted, as long as something else holds them: if the deletion is
-/// undone, they are the objects of their rows again.
+/// The objects of rows that were deleted, as long as something else holds them: if a context's undo brings the rows back, they
+/// are the objects of their rows again.
 struct DeletedObjects {
   private struct Released {
     weak var object: AnyObject?
@@ -23,6 +23,13 @@ struct DeletedObjects {
   mutating func take(_ name: RowName) -> (any PersistentModel)? {
     objects.removeValue(forKey: name)?.object as? any PersistentModel
   }
+
+  /// Those that something holds.
+  var present: [(name: RowName, model: any PersistentModel)] {
+    objects.compactMap { name, released in (released.object as? any PersistentModel).map { (name, $0) } }
+  }
+
+  var isEmpty: Bool { objects.isEmpty }
 
   mutating func removeAll() { objects.removeAll() }
 }

@@ -46,7 +46,7 @@ extension RuleRun {
       }
       let found = field.getObject(object)
       if let target = view.target(number, field.name) {
-        if found.flatMap({ self.number(side, field.target!, $0) }) != target {
+        if found.flatMap({ self.number(side, field.target!, $0) }) != target || found?.isDeleted == true {
           throw fail(
             "\(side.name): #\(number).\(field.name) is \(found.map { "\($0.persistentModelID)" } ?? "nil"), expected #\(target)"
           )

@@ -38,6 +38,81 @@ import Testing
     #expect(try job.helper == nil && jobs() == [["", .null, .null, .null]])
   }
 
+  @Test(arguments: [true, false], [true, false])
+  func `a reference to a row that others delete and bring back leads to the object that the row has then`(
+    isNew: Bool, isSaved: Bool
+  ) async throws {
+    let (job, id) = (isNew ? RuleJob() : job, person.persistentModelID)
+    if isNew { context.insert(job) }
+    if isSaved { job.witness = person } else { job.helper = person }
+    if isSaved { try context.save() }
+    var target: RulePerson? { isSaved ? job.witness : job.helper }
+    var shown: [String?] = []
+    let token = observe { [job] in
+      let target = isSaved ? job.witness : job.helper
+      shown.append(target?.isDeleted == false ? target?.name : nil)
+    }
+    try others("DELETE FROM rule_person")
+    #expect(person.isDeleted && target?.isDeleted != false)
+    try others("INSERT INTO rule_person (id, name) VALUES (\(id), 'ann')")
+    let back = try #require(try context.fetch(FetchDescriptor<RulePerson>()).first)
+    #expect(back !== person && target === back)
+    for _ in 0..<1000 where shown.last != "ann" { await Task.yield() }
+    #expect(shown.last == "ann")
+    #expect(isSaved ? back.seen == [job] : back.helped == [job])
+    try context.save()
+    #expect(target === back && !back.isDeleted && !context.hasChanges)
+    context.delete(back)
+    try context.save()
+    #expect(target?.isDeleted != false)
+    _ = token
+  }
+
+  @Test(arguments: [true, false])
+  func `so it is for what another container deletes and brings back`(isNew: Bool) throws {
+    let scratch = try Scratch()
+    func open() throws -> ModelContainer {
+      try ModelContainer(
+        for: RuleTeam.self, RulePerson.self, RuleJob.self, RuleTag.self, RuleCard.self,
+        configurations: ModelConfiguration(url: URL(filePath: scratch.file())))
+    }
+    let (store, other) = (try open(), try open())
+    let (context, person, saved) = (ModelContext(store), RulePerson(), RuleJob())
+    context.insert(person)
+    context.insert(saved)
+    try context.save()
+    let job = isNew ? RuleJob() : saved
+    if isNew { context.insert(job) }
+    job.helper = person
+    try other.execute("DELETE FROM rule_person")
+    try context.refresh()
+    #expect(person.isDeleted && job.helper?.isDeleted != false)
+    try other.execute("INSERT INTO rule_person (id, name) VALUES (1, 'ann')")
+    try context.save()
+    #expect(job.helper?.name == "ann" && job.helper?.isDeleted == false && job.helper?.helped == [job])
+    #expect(try other.query("SELECT 1 FROM rule_job WHERE helper_id = 1").count == 1)
+  }
+
+  @Test func `an observer's assignment is kept where the row of the old target comes back`() throws {
+    let (second, id) = (RulePerson(), person.persistentModelID)
+    second.name = "bob"
+    context.insert(second)
+    try context.save()
+    job.helper = person
+    try others("DELETE FROM rule_person WHERE id = \(id)")
+    var isFirst = true
+    let token = observe { [job] in
+      job.helper
+    } willChange: { [job] _ in
+      if isFirst { (isFirst, job.helper) = (false, second) }
+    }
+    try others("INSERT INTO rule_person (id, name) VALUES (\(id), 'ann')")
+    #expect(job.helper === second && second.helped == [job])
+    try context.save()
+    #expect(try jobs() == [["", .null, .null, .integer(2)]])
+    _ = token
+  }
+
   @Test func `an object that is deleted here and by others and inserted again keeps the references to it`() throws {
     job.helper = person
     context.delete(person)

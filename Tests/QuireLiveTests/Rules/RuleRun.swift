@@ -115,6 +115,10 @@ import Testing
         side.cancelable?.pending.gone.remove(number)
       }
     }
+    for number in file.rows.keys where side.base.rows[number] == nil {
+      side.pending.comeBack(number, file)
+      side.cancelable?.pending.comeBack(number, file)
+    }
     side.base = file
   }
 

@@ -73,11 +73,6 @@ struct RulePending: Equatable {
       && !mayBeLost
   }
 
-  func refers(to number: Int) -> Bool {
-    edits.values.contains { $0.values.contains(.row(number)) }
-      || inserted.values.contains { $0.cells.contains(.row(number)) }
-  }
-
   /// A save that merges has been asked for.
   mutating func merge() {
     (refuses, isLost, mayBeLost) = (false, false, false)
@@ -116,6 +111,25 @@ struct RulePending: Equatable {
     for (other, row) in inserted {
       for (place, cell) in row.cells.enumerated() where cell == .row(number) {
         inserted[other]?.cells[place] = .row(-number)
+      }
+    }
+  }
+
+  /// A row that others have deleted is there again: references are to its object, unless this context's deletion has made them
+  /// nil.
+  @MainActor mutating func comeBack(_ number: Int, _ file: RuleState) {
+    func leads(_ cell: RuleCell, _ field: RuleField) -> Bool {
+      cell == .row(-number) && !(gone.contains(number) && [.nullify, .cascade].contains(field.rule))
+    }
+    for (other, cells) in edits {
+      guard let kind = file.rows[other]?.kind else { continue }
+      for (place, cell) in cells where leads(cell, RuleSpec.fields[kind]![place]) {
+        edits[other]?[place] = .row(number)
+      }
+    }
+    for (other, row) in inserted {
+      for (place, cell) in row.cells.enumerated() where leads(cell, RuleSpec.fields[row.kind]![place]) {
+        inserted[other]?.cells[place] = .row(number)
       }
     }
   }

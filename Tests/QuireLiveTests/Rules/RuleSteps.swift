@@ -107,11 +107,11 @@ extension RuleRun {
   }
 
   /// Sets a reference, by its own side or by the list of its target.
-  func refer(_ side: RuleSide, _ number: Int, _ place: Int, _ field: RuleField) throws {
+  func refer(_ side: RuleSide, _ number: Int, _ place: Int, _ field: RuleField, to wanted: Int? = nil) throws {
     let view = side.view
     guard let kind = view.rows[number]?.kind, let old = view.rows[number]?.cells[place] else { return }
     if case .row(let target) = old, view.rows[target] == nil, field.rule == .noAction { return }
-    let target = chance(25) ? nil : any(view.numbers(field.target!).filter { $0 != number })
+    let target = wanted ?? (chance(25) ? nil : any(view.numbers(field.target!).filter { $0 != number }))
     let object = try object(side, number)
     func take() {
       guard field.isOneToOne, let target else { return }
@@ -167,7 +167,10 @@ extension RuleRun {
 
   func delete(_ side: RuleSide) throws {
     let kinds = any([[.job, .card], [.tag, .person], [.team], [.job]] as [[RuleKind]])!
-    guard let number = any(kinds.flatMap { side.view.numbers($0) }) else { return }
+    if let number = any(kinds.flatMap { side.view.numbers($0) }) { try delete(number, side) }
+  }
+
+  func delete(_ number: Int, _ side: RuleSide) throws {
     func take<Model: PersistentModel>(_ object: Model) { side.context.delete(object) }
     let object = try object(side, number)
     let before = (number, side.pending, side.objects.merging([number: object]) { $1 })

@@ -68,12 +68,14 @@ extension RuleRun {
     file = state
   }
 
-  /// A row goes and comes back, which others see or not, whatever they have done with it.
+  /// A row goes and comes back, which others see or not, whatever they have done with it or refer to it by.
   func comeBack(_ side: RuleSide) throws {
     guard side.context.undoManager != nil else { return }
     if !side.pending.isEmpty { rollback(side) }
     try refresh(side)
-    try delete(side)
+    guard let number = any(side.view.rows.keys.sorted()) else { return }
+    for other in sides where other !== side && chance(60) { try refer(other, to: number) }
+    try delete(number, side)
     try save(side)
     for other in sides where other !== side && chance(50) {
       try refresh(other)
@@ -82,17 +84,27 @@ extension RuleRun {
     try takeBack(side, isUndo: true)
   }
 
+  private func refer(_ side: RuleSide, to number: Int) throws {
+    try refresh(side)
+    let view = side.view
+    guard let kind = view.rows[number]?.kind else { return }
+    let places = RuleKind.allCases.flatMap { owner in
+      RuleSpec.fields[owner]!.indices.filter { RuleSpec.fields[owner]![$0].target == kind }.map { (owner, $0) }
+    }
+    guard let (owner, place) = any(places), let other = any(view.numbers(owner).filter { $0 != number }) else { return }
+    say("\(side.name): ")
+    side.cancelable = nil
+    try refer(side, other, place, RuleSpec.fields[owner]![place], to: number)
+    say("; ")
+  }
+
   /// Undoes or redoes the latest save of a side that has nothing unsaved.
   func takeBack(_ side: RuleSide, isUndo: Bool) throws {
     guard side.context.undoManager != nil, side.pending.isEmpty, !side.context.hasChanges else { return }
     guard let group = isUndo ? side.undos.last : side.redos.last else { return }
     let (state, obstacles) = file.takingBack(isUndo ? group : (group.after, group.before))
     let back = Set(state.rows.keys.filter { file.rows[$0] == nil })
-    // They are new objects of contexts that have seen them go. What these refer to by unsaved edits are still the old ones, and
-    // by key the new ones: that is another story.
-    for other in sides where other !== side {
-      if back.contains(where: { other.base.rows[$0] == nil && other.pending.refers(to: -$0) }) { return }
-    }
+    // They are new objects of contexts that have seen them go.
     for other in sides where other !== side {
       for number in back where other.base.rows[number] == nil { other.objects[number] = nil }
     }
