@@ -300,6 +300,34 @@ import Testing
     #expect(try fixture.migrator(creating: true).apply().count == 2)
   }
 
+  @Test(arguments: [
+    "-- migrate:up transaction:false\nPRAGMA journal_mode = WAL;\n-- migrate:down transaction:false\n",
+    "-- migrate:up\nCREATE TABLE a (b);\n\n-- migrate:down  transaction:false\n",
+    "-- +goose NO TRANSACTION\n-- +goose Up\nPRAGMA journal_mode = WAL;\n\n-- +goose Down\n",
+    "-- +goose Up\nCREATE TABLE a (b);\n-- +goose Down\n-- +goose NO TRANSACTION\n",
+  ])
+  func `an undo that its tool runs without a transaction runs without one`(text: String) throws {
+    let fixture = try Fixture()
+    try fixture.write(text + "PRAGMA journal_mode = DELETE;\n", as: "1_a.sql")
+    let migrator = try fixture.migrator(creating: true)
+    try migrator.apply()
+    _ = try fixture.sqlite { try $0.rows("PRAGMA journal_mode = WAL") }
+    try migrator.undo(UndoPlan(last: 1, of: migrator.history()))
+    #expect(try fixture.sqlite { try $0.rows("PRAGMA journal_mode") } == [["delete"]])
+
+    let lines = text.utf8.count { $0 == 10 }
+    let other = try Fixture()
+    try other.write(text + "PRAGMA journal_mode = DELETE FROM;\n", as: "1_a.sql")
+    let broken = try other.migrator(creating: true)
+    try broken.apply()
+    let error = #expect(throws: MigrationError.self) { try broken.undo(UndoPlan(last: 1, of: broken.history())) }
+    guard case .failed(let failure)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.place.line == lines + 1)
+  }
+
   @Test func `what other tools leave to SQLite's defaults runs as with them`() throws {
     let fixture = try Fixture()
     try fixture.write(

@@ -88,7 +88,7 @@ struct ToolFolder {
   private func marked(_ file: File) throws(MigrationError) -> MigrationFile {
     let lines = file.text.utf8.split(separator: 10, omittingEmptySubsequences: false)
     var up: (line: Int, options: String)?
-    var down: Int?
+    var down: (line: Int, options: String)?
     var hasNoTransaction = false
     for mark in MigrationFormat.marks(file.text) where mark.tool == format {
       func wrong(_ reason: String) -> MigrationError {
@@ -101,7 +101,7 @@ struct ToolFolder {
       case "down":
         if up == nil { throw wrong("what takes it back stands before what runs it") }
         if down != nil { throw wrong("it has a second part that takes it back") }
-        down = mark.line
+        down = (mark.line, mark.words)
       case "statementbegin", "statementend": break
       case "envsub" where mark.words.hasSuffix("on"): throw wrong("only goose can put variables into it")
       default: hasNoTransaction = hasNoTransaction || mark.words == "no transaction"
@@ -114,13 +114,18 @@ struct ToolFolder {
           "no line says -- \(format == .goose ? "+goose Up" : "migrate:up"), as the others of \(format.rawValue) do")
     }
     try checkAbove(up.line, in: lines, of: file)
-    hasNoTransaction = hasNoTransaction || up.options.split(separator: " ").contains("transaction:false")
+    func isAlone(_ options: String) -> Bool {
+      hasNoTransaction || options.split(separator: " ").contains("transaction:false")
+    }
     // Empty lines replace what comes before it and the mark, so that line numbers are kept.
     let blanks = String(repeating: "\n", count: up.line + 1)
+    let hasLoneUndo = down.map { isAlone($0.options) } == true
     return try migration(
-      file, up: blanks + Self.text(lines[(up.line + 1)..<(down ?? lines.count)]),
-      undo: down.map { Self.text(lines[($0 + 1)...]) }, asksForNoTransaction: hasNoTransaction,
-      undoLine: (down ?? 0) + 2)
+      file, up: blanks + Self.text(lines[(up.line + 1)..<(down?.line ?? lines.count)]),
+      undo: down.map { down in
+        // The database keeps nothing but the text, which says in the place of the mark what the mark says.
+        (hasLoneUndo ? SQLWords.noTransaction + "\n" : "") + Self.text(lines[(down.line + 1)...])
+      }, asksForNoTransaction: isAlone(up.options), undoLine: (down?.line ?? 0) + (hasLoneUndo ? 1 : 2))
   }
 
   /// Refuses SQL above the mark, as the tools do: it belongs to neither part.

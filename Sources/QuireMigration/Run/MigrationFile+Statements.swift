@@ -37,16 +37,20 @@ extension MigrationFile {
 extension AppliedMigration {
   /// As ``MigrationFile/runsAlone``, for its undo.
   var isUndoneAlone: Bool {
-    (MigrationText(name: "", sql: up).directives.contains(.noTransaction) || SQLWords.asksForNoTransaction(undo ?? ""))
-      && SQLWords.needsNoTransaction(undo ?? "")
+    let undo = undo ?? ""
+    return SQLWords.needsNoTransaction(undo)
+      && (SQLWords.asksForNoTransaction(undo)
+        || [up, undo].contains { MigrationText(name: "", sql: $0).directives.contains(.noTransaction) })
   }
 }
 
 extension SQLWords {
   /// Whether the script begins with sqlx's line for what `-- migrate: no-transaction` says.
   static func asksForNoTransaction(_ script: String) -> Bool {
-    script.prefix { !$0.isNewline }.split(separator: " ").joined(separator: " ") == "-- no-transaction"
+    script.prefix { !$0.isNewline }.split(separator: " ").joined(separator: " ") == noTransaction
   }
+
+  static let noTransaction = "-- no-transaction"
 
   fileprivate static func needsNoTransaction(_ script: String) -> Bool {
     statements(of: script).contains { ["VACUUM", "PRAGMA"].contains($0.verb) }
