@@ -39,6 +39,14 @@ import Testing
     #expect(throws: MigrationError.self) { try MigrationFolder.read([EmbeddedMigration(name: name, text: text)]) }
   }
 
+  @Test(arguments: ["-- +micrate Up", "-- +migrate Up", "-- Up Migration", "-- !Ups", "-- up"])
+  func `a file that follows the advice is not called as the mark that is left in it`(mark: String) throws {
+    let text = "\(mark)\nCREATE TABLE s (a);\n-- migrate: undo\nDROP TABLE s;\n"
+    #expect(try read(text, as: "20240101000000_create_s.sql").map(\.title) == ["create s"])
+    let titled = text.replacing("CREATE", with: "-- a title\nCREATE")
+    #expect(try read(titled, as: "20240101000000_create_s.sql").map(\.title) == ["a title"])
+  }
+
   @Test(arguments: [
     "-- atlas:checkpoint", "-- atlas:checkpoint v1", "--changeset lem:2 dbms:mysql,oracle",
     "--changeset lem:2 context:test",

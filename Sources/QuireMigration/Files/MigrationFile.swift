@@ -92,7 +92,7 @@ extension MigrationFile {
 
   /// Whether a comment's content says what the migration does.
   static func isTitle(_ comment: String) -> Bool {
-    !comment.isEmpty && !templates.contains(comment) && !comment.hasPrefix("atlas:")
+    !comment.isEmpty && !templates.contains(comment) && !comment.hasPrefix("atlas:") && !ForeignMark.isMark(comment)
   }
 
   /// Reads `text` as the file at `path`.

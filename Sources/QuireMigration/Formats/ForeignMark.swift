@@ -38,6 +38,9 @@ struct ForeignMark: Hashable {
     return marks
   }
 
+  /// Whether a comment, without its dashes, is one.
+  static func isMark(_ comment: String) -> Bool { ForeignMark("-- " + comment, line: 1) != nil }
+
   private static func mayHold(_ text: String) -> Bool {
     text.utf8.split(separator: 10).contains { line in
       let line = line.drop { $0 == 32 || $0 == 9 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
