@@ -277,6 +277,25 @@ import Testing
     #expect(text.contains("CREATE VIRTUAL TABLE book USING fts5vocab (book_words, row);") && !text.contains("'two'"))
   }
 
+  @Test(arguments: [
+    ("CREATE VIRTUAL TABLE x USING vec0 (a)", "no such module: vec0"),
+    ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'stemming')", "no such tokenizer: stemming"),
+    ("CREATE VIRTUAL TABLE x USING fts3 (a, tokenize = stemming)", "unknown tokenizer: stemming"),
+  ])
+  func `a virtual table that needs the program that made it is named, and the other tables can be written`(
+    sql: String, missing: String
+  ) async throws {
+    let library = try Library("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+    try library.rewriteSchema(
+      "INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 0, '\(sql.replacing("'", with: "''"))')")
+    let session = try library.session()
+    #expect(
+      await session.failure(".dump")
+        == "x cannot be written as statements: \(missing), which the program that made the file adds to SQLite\n"
+        + ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file")
+    #expect(try await session.said(".dump t").contains("INSERT INTO \"t\" (\"rowid\", \"a\") VALUES (1, 1);"))
+  }
+
   @Test func `what statements cannot make again is refused, and the other tables can be written`() async throws {
     let library = try Library(
       "CREATE TABLE a (x); CREATE VIRTUAL TABLE bare USING fts5 (t, content=''); INSERT INTO bare (rowid, t) VALUES (1, 'x');"

@@ -1,8 +1,8 @@
 import Foundation
 import QuireRow
-import QuireSQLite
 import Testing
 
+@testable import QuireSQLite
 @testable import QuireShell
 
 /// A file of books in a folder of its own, as somebody without Quire has made it, and a session on it.
@@ -47,6 +47,13 @@ final class Library: Sendable {
     options.keepsJournalMode = true
     let made = try Connection(path: file.path, access: .create, options: options)
     try made.execute(sql)
+  }
+
+  /// Writes to the schema's own table, for definitions that this program's SQLite would not take.
+  func rewriteSchema(_ sql: String) throws {
+    let connection = try Connection(path: file.path, access: .readWrite)
+    try connection.setDefensive(false)
+    try connection.execute("PRAGMA writable_schema = ON; " + sql)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

@@ -83,6 +83,32 @@ import Testing
     #expect(await !session.failure("select title_sort(title) from book;").contains("trigger"))
   }
 
+  @Test func `what the program of a file adds to SQLite is named, with who needs it and what does without`()
+    async throws
+  {
+    let library = try Library(
+      """
+      CREATE TABLE deck (id INTEGER PRIMARY KEY, name TEXT COLLATE nocase); INSERT INTO deck VALUES (1, 'b'), (2, 'A');
+      CREATE VIRTUAL TABLE found USING fts5 (body, tokenize = 'porter');
+      """)
+    try library.rewriteSchema(
+      """
+      UPDATE sqlite_schema SET sql = replace(replace(sql, 'porter', 'stemming'), 'nocase', 'unicase');
+      INSERT INTO sqlite_schema VALUES ('table', 'near', 'near', 0, 'CREATE VIRTUAL TABLE near USING vec0 (x)');
+      """)
+    let session = try library.session()
+    let end = "the program that made the file adds it to SQLite, and here it is not there"
+    #expect(
+      await session.failure("select * from deck order by name;")
+        == "no such collation sequence: unicase\na column or an index of the file compares its texts so: \(end); "
+        + "in SQL, COLLATE BINARY behind the column does without it")
+    #expect(try await session.column("select name from deck order by name collate binary;") == ["A", "b"])
+    for (query, missing) in [("found", "no such tokenizer: stemming"), ("near", "no such module: vec0")] {
+      #expect(
+        await session.failure("select * from \(query);") == "\(missing)\na virtual table of the file uses it: \(end)")
+    }
+  }
+
   @Test func `the banner's query works on the file, and opening leaves nothing beside it`() async throws {
     for schema in [
       Library.schema, "CREATE TABLE x (a)", "PRAGMA journal_mode = WAL; CREATE TABLE x (a)",

@@ -85,12 +85,11 @@ struct Dump {
   /// - Throws: ``ShellFailure`` if no statements can make its rows again.
   private mutating func virtualRows(of table: String, _ text: VirtualTableText) throws -> String? {
     let module = text.module ?? ""
-    let columns = try reader.columns(of: table).filter { column in
+    let columns = try columns(ofVirtual: table).filter { column in
       // The language of a row of FTS4 has a hidden column, if the table has languages.
       column.storage == .ordinary
         || module == "fts4" && ![SQLName(table), "docid", "__langid"].contains(SQLName(column.name))
     }.map(\.name)
-    if columns.isEmpty { throw cannot(table, "the module \(printable(module)) is not part of this program") }
     switch (module, text.content) {
     case ("fts3", _), ("fts4", nil), ("fts5", nil):
       try copy(["rowid"] + columns, of: table)
@@ -107,6 +106,15 @@ struct Dump {
       }
     }
     return nil
+  }
+
+  private func columns(ofVirtual table: String) throws -> [SchemaReader.Column] {
+    do {
+      return try reader.columns(of: table)
+    } catch {
+      guard error.isOfApplication else { throw error }
+      throw cannot(table, "\(printable(error.message)), which the program that made the file adds to SQLite")
+    }
   }
 
   /// The virtual table that a table is a part of: its name ends before the last `_`.

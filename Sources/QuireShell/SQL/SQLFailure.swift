@@ -99,8 +99,14 @@ struct SQLFailure {
     guard SQLiteError.isOfApplication(message), SQLMessage.hint(ofNewerFunction: message) == nil else {
       return SQLMessage.hint(message)
     }
-    return "a trigger, view, index or check of the file uses it: the program that made the file adds it to SQLite, "
-      + "and here it is not there"
+    return "\(users(ofMissing: message)): the program that made the file adds it to SQLite, and here it is not there"
+      + (message.contains("collation") ? "; in SQL, COLLATE BINARY behind the column does without it" : "")
+  }
+
+  private static func users(ofMissing message: String) -> String {
+    if message.contains("collation") { return "a column or an index of the file compares its texts so" }
+    return message.contains("function")
+      ? "a trigger, view, index or check of the file uses it" : "a virtual table of the file uses it"
   }
 
   /// For a name that only the file's own definitions have.
