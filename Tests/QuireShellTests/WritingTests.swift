@@ -142,7 +142,16 @@ import Testing
   func `a write without a condition is asked about`(text: String, question: String) async throws {
     let session = try library.writing()
     let before = try library.everything()
-    #expect(await session.failure(text).hasPrefix("\(question). Nothing was changed"))
+    #expect(await session.failure(text) == "\(question). Nothing was changed")
+    do {
+      try await session.run(text) { _ in }
+      Issue.record("\(text) was run")
+    } catch let failure as ShellFailure {
+      // Nobody can be asked: it says how it can be run.
+      #expect(failure.message == "\(question). Nothing was changed" && failure.kind == .refused)
+      #expect(failure.hint?.contains("quire query with --write --yes") == true)
+      #expect(failure.hint?.contains("where true") == !text.contains("drop"))
+    }
     #expect(try library.everything() == before)
     _ = try await session.replies(text, yes: true)
     #expect(try library.rows("SELECT count(*) FROM sqlite_schema").isEmpty == false)

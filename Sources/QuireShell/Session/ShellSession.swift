@@ -152,12 +152,13 @@ public actor ShellSession {
   /// - Parameters:
   ///   - output: The destination of rows as they are read; without it, they are kept and delivered as
   ///     ``Reply/answer(_:)``.
-  ///   - confirm: Called before a write without a condition; returns whether to continue.
+  ///   - confirm: Called before a write without a condition; returns whether to continue. Without it, such a write is
+  ///     refused.
   /// - Throws: ``ShellFailure``; statements before the failed one stay done. Its kind is `stopped` if the task is
   ///   canceled, even before the run has begun.
   public func run(
     _ text: String, to output: RowOutput? = nil,
-    confirm: @escaping @Sendable (String) async -> Bool = { _ in false },
+    confirm: (@Sendable (String) async -> Bool)? = nil,
     each: @escaping @Sendable (Reply) async throws -> Void
   ) async throws {
     input = text
@@ -209,7 +210,7 @@ public actor ShellSession {
   /// What one run was given.
   struct Run {
     let output: RowOutput?
-    let confirm: @Sendable (String) async -> Bool
+    let confirm: (@Sendable (String) async -> Bool)?
     let each: @Sendable (Reply) async throws -> Void
   }
 

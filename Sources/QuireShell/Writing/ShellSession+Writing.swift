@@ -136,7 +136,7 @@ extension ShellSession {
     if count == 0 { return true }
     return try await asks(
       "this drops the table \(table.name) with \(count.grouped) \(count == 1 ? "row" : "rows"), and cannot be undone",
-      run)
+      orElse: "quire query with --write --yes does it", run)
   }
 
   func mayChangeAll(of table: StatementWords.Table, _ run: Run, verb: String = "update") async throws -> Bool {
@@ -149,12 +149,16 @@ extension ShellSession {
     let name = model?.name ?? table.name
     let what = verb == "delete" ? "delete" : "change"
     let rows = count == 1 ? "the only row" : "all \(count.grouped) rows"
-    return try await asks("this has no WHERE: it would \(what) \(rows) of \(name)", run)
+    return try await asks(
+      "this has no WHERE: it would \(what) \(rows) of \(name)",
+      orElse: "where true says that they are meant, and so does quire query with --write --yes", run)
   }
 
-  private func asks(_ question: String, _ run: Run) async throws -> Bool {
-    if await run.confirm(question) { return true }
-    throw ShellFailure("\(question). Nothing was changed", .refused)
+  /// - Parameter remedy: How to have it run if nobody can be asked.
+  private func asks(_ question: String, orElse remedy: String, _ run: Run) async throws -> Bool {
+    if await run.confirm?(question) == true { return true }
+    throw ShellFailure(
+      question, state: "Nothing was changed", hint: run.confirm == nil ? remedy : nil, .refused)
   }
 
   private func count(_ table: StatementWords.Table) throws -> Int? {
