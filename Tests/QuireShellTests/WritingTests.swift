@@ -184,6 +184,25 @@ import Testing
   }
 
   @Test(arguments: [
+    "insert or replace into part values (2, 'a')", "replace into part values (2, 'a')",
+    "with n as (select 2 as id) insert or replace into part select id, 'a' from n",
+    "insert into part values (1, 'a') on conflict do update set id = 9",
+  ])
+  func `a row that REPLACE would delete is not one that the new row refers to`(sql: String) async throws {
+    let library = try Library(
+      """
+      CREATE TABLE part (id INTEGER PRIMARY KEY, code TEXT UNIQUE); INSERT INTO part VALUES (1, 'a');
+      CREATE TABLE use (id INTEGER PRIMARY KEY, part_id INTEGER REFERENCES part); INSERT INTO use VALUES (1, 1);
+      """)
+    let session = try library.writing()
+    #expect(
+      await session.failure(sql) == "a foreign key would lead nowhere\nits key: use.part_id → part.id")
+    #expect(
+      await session.failure("insert or replace into use values (7, 7)")
+        == "a row that the new row refers to is not there\nits key: use.part_id → part.id")
+  }
+
+  @Test(arguments: [
     "with n as (select 77 as book) insert into copy select 9, book, null, null from n",
     "replace into copy values (9, 77, null, null)",
   ])

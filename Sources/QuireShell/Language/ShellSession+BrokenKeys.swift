@@ -40,7 +40,8 @@ extension ShellSession {
       return ShellFailure(
         "other rows refer to the rows of \(model.name) that would be deleted", hint: Self.listed(uses))
     }
-    if words.verb == "update" {
+    // REPLACE and DO UPDATE change rows that are there, to which others may refer.
+    if words.verb == "update" || words.mayChangeRows && !uses.isEmpty || keys.isEmpty {
       return ShellFailure(
         "a foreign key would lead nowhere", hint: Self.listed(keys + uses))
     }

@@ -68,6 +68,14 @@ struct StatementWords {
       behind: start + 1, passing: ["into", "from", "or", "rollback", "abort", "replace", "fail", "ignore"])
   }
 
+  /// Whether an INSERT may delete or update rows that are there.
+  var mayChangeRows: Bool {
+    verb == "replace"
+      || words.indices.contains {
+        isKeyword("conflict", at: $0) || isKeyword("or", at: $0) && isKeyword("replace", at: $0 + 1)
+      }
+  }
+
   /// Whether it runs in no transaction, or is itself one's beginning or end.
   var isOutsideTransaction: Bool {
     ["vacuum", "attach", "detach", "pragma", "begin", "commit", "end", "rollback", "savepoint", "release"].contains(
