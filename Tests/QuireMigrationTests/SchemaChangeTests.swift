@@ -228,6 +228,47 @@ import Testing
     #expect(wider.undo?.isEmpty == false)
   }
 
+  @Test func `a full text index over a view is filled when the view is there, and again when it is another`() throws {
+    func schema(_ text: String, _ index: String = "text") -> [String] {
+      [
+        "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
+        "CREATE VIRTUAL TABLE found USING fts5 (\(index), content = 'searched', content_rowid = 'id')",
+        "CREATE VIEW searched AS SELECT id, \(text) AS text FROM book", "CREATE VIEW uses AS SELECT text FROM found",
+      ]
+    }
+    let (table, rows) = ([schema("")[0]], ["INSERT INTO book VALUES (5, 'Eden'), (9, 'Solaris')"])
+    let question = "SELECT rowid FROM found WHERE found MATCH 'solaris OR lem'"
+    let made = try change(table, schema("title"))
+    #expect(try self.rows(question, after: made, on: table + rows) == [[9]])
+    #expect(try change([], schema("title")).sql.contains("'rebuild'"))
+    let filled = schema("title") + rows + ["INSERT INTO found (found) VALUES ('rebuild')"]
+    for next in [schema("title || ' Lem'"), schema("title || ' Lem'", "text, prefix = 2")] {
+      let other = try change(schema("title"), next)
+      #expect(try self.rows(question, after: other, on: filled) == [[5], [9]])
+      #expect(
+        other.sql.matches(of: /'rebuild'/).count == 1 && other.undo?.contains { $0.sql.contains("'rebuild'") } == true)
+    }
+    let back = try change(schema("title"), table)
+    #expect(try self.rows("SELECT title FROM book", after: back, on: filled).count == 2)
+    let beside = try change(
+      schema("title"), ["CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, a)"] + schema("title")[1...])
+    #expect(!beside.sql.contains("'rebuild'"))
+  }
+
+  @Test(arguments: [
+    "content = 'book', content_rowid = 'idd'", "content = 'nowhere'", "content = 'book', content_rowid = 'id', title_",
+  ])
+  func `a full text index whose text has gone is made, and not filled`(options: String) throws {
+    let schema = [
+      "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
+      "CREATE VIRTUAL TABLE found USING fts5 (title, \(options))",
+    ]
+    let made = try change([], schema)
+    #expect(!made.sql.contains("rebuild"))
+    let other = ["CREATE TABLE other (a)"]
+    #expect(try rows("SELECT name FROM sqlite_schema WHERE name = 'found'", after: made, on: other) == [["found"]])
+  }
+
   @Test func `a view that leads nowhere does not stand in the way`() throws {
     let old = ["CREATE TABLE book (a)", "CREATE VIEW broken AS SELECT x FROM nowhere"]
     let change = try change(old, ["CREATE TABLE book (a, UNIQUE (a))", old[1]])

@@ -278,6 +278,24 @@ import Testing
   }
 
   @Test(arguments: [
+    "fts5 (a, content = 't', content_rowid = 'idd')", "fts5 (b, content = 't')", "fts4 (a, content=\"u\")",
+  ])
+  func `an index whose text has gone is made if it is empty, and refused if it is not`(index: String) async throws {
+    let library = try Library(
+      "CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIRTUAL TABLE x USING \(index); DROP TABLE u;")
+    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    #expect(text.contains("CREATE VIRTUAL TABLE x USING \(index);\n") && !text.contains("rebuild"))
+    _ = try Library(text)
+    let column = index.contains("(b") ? "b" : "a"
+    try Connection(path: library.file.path, access: .readWrite).execute(
+      "INSERT INTO x (rowid, \(column)) VALUES (1, 'word')")
+    let failure = await (try library.session()).failure(".dump")
+    #expect(
+      failure.hasPrefix("x cannot be written as statements: it is an index of a text that has gone (no such "),
+      "\(failure)")
+  }
+
+  @Test(arguments: [
     ("CREATE VIRTUAL TABLE x USING vec0 (a)", "no such module: vec0"),
     ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'stemming')", "no such tokenizer: stemming"),
     ("CREATE VIRTUAL TABLE x USING fts3 (a, tokenize = stemming)", "unknown tokenizer: stemming"),

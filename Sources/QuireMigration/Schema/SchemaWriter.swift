@@ -14,6 +14,8 @@ struct SchemaWriter {
   var rebuilding: Set<SQLName> = []
   /// Tables to drop although others are kept.
   var dropping: Set<SQLName> = []
+  /// Full-text indexes that were made and have no words yet.
+  private var unfilled: [DatabaseSchema.Object] = []
   private let copy: Connection
 
   init(from schema: DatabaseSchema) throws(SchemaChangeError) {
@@ -45,6 +47,11 @@ struct SchemaWriter {
       dropped.append(table.name)
     }
     try changeVirtualTables(to: target)
+    let others = target.views.filter { view in renamed.views.contains { $0.name == view.name && $0 != view } }.map(
+      \.name)
+    unfilled += target.virtualTables.filter { index in
+      index.content.map(others.contains) == true && !unfilled.contains { $0.name == index.name }
+    }
     try makeObjects(of: target)
     let rest = try schema().differences(to: target)
     guard rest.isEmpty else { throw .notReached(rest) }
@@ -172,10 +179,19 @@ struct SchemaWriter {
     }
   }
 
-  /// Makes it with the table whose text it indexes, if there is one.
   private mutating func make(_ table: DatabaseSchema.Object) throws(SchemaChangeError) {
     try run(table.sql.text)
-    if table.isIndex { try run("INSERT INTO \(table.name)(\(table.name)) VALUES ('rebuild')") }
+    if table.isIndex { unfilled.append(table) }
+  }
+
+  /// Fills full-text indexes with the words of the table or view whose text they index.
+  ///
+  /// One stays empty if it names a table or column that does not exist: SQLite can neither fill nor read it.
+  private mutating func fillIndexes() throws(SchemaChangeError) {
+    for index in unfilled {
+      if let content = index.content, copy.missingName(inTextOf: "\(index.name)", content.text) != nil { continue }
+      try run("INSERT INTO \(index.name)(\(index.name)) VALUES ('rebuild')")
+    }
   }
 
   // MARK: Indexes, triggers, views
@@ -231,6 +247,8 @@ struct SchemaWriter {
     for (old, new) in [(present.indexes, target.indexes), (present.views, target.views)] {
       for object in new where !old.contains(where: { $0.name == object.name }) { try run(object.sql.text) }
     }
+    // Their text may be a view's.
+    try fillIndexes()
     let triggers = try schema().triggers
     for trigger in target.triggers where !triggers.contains(where: { $0.name == trigger.name }) {
       try run(trigger.sql.text)
@@ -262,7 +280,13 @@ private func refusing<T>(_ body: () throws(SQLiteError) -> T) throws(SchemaChang
 
 extension DatabaseSchema.Object {
   /// Whether it is a full-text index over another table's text, from which it can be rebuilt.
-  fileprivate var isIndex: Bool { VirtualTableText(sql.text).isIndex }
+  fileprivate var isIndex: Bool { content != nil }
+
+  /// The table or view.
+  fileprivate var content: SQLName? {
+    let text = VirtualTableText(sql.text)
+    return text.isIndex ? text.content.map { SQLName($0) } : nil
+  }
 }
 
 extension DatabaseSchema {

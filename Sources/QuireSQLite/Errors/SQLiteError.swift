@@ -74,6 +74,10 @@ extension SQLiteError {
     primaryCode == SQLITE_CORRUPT && message.hasPrefix("malformed database schema")
       && message.contains(" - unsafe use of ")
   }
+  /// A statement, or a definition of the file that it uses, names a table or a column that does not exist.
+  package var isOfMissingName: Bool {
+    ["no such table: ", "no such column: "].contains { message.hasPrefix($0) }
+  }
   /// A full-text index or an R-tree does not match the rows that it was made of. The pages of the file are intact, and
   /// the statement has changed nothing.
   package var isIndexMismatch: Bool { code == SQLITE_CORRUPT | 1 << 8 }  // SQLITE_CORRUPT_VTAB

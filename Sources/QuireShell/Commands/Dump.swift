@@ -98,6 +98,11 @@ struct Dump {
       if content.isEmpty { throw cannot(table, "it is an index without the text that was put into it") }
       if module == "fts5" { try settings(of: table) }
       let name = try quoted(identifier: table)
+      if let lack = connection.missingName(inTextOf: name, content) {
+        let parts = try quoted(identifier: table + (module == "fts5" ? "_idx" : "_segdir"))
+        if try connection.query("SELECT 1 FROM \(parts) LIMIT 1").rows.isEmpty { return nil }
+        throw cannot(table, "it is an index of a text that has gone (\(printable(lack)))")
+      }
       return "INSERT INTO \(name) (\(name)) VALUES ('rebuild')"
     case ("rtree", _), ("rtree_i32", _), ("geopoly", _): try copy(columns, of: table)
     default:
