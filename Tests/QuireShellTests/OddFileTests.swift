@@ -109,6 +109,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("a-b", "no such column: b"), ("other: a", "no such column: other"), ("don't", "fts5: syntax error near \"'\""),
+    ("\"a", "unterminated string"), ("", "fts5: syntax error near \"\""), ("*", "unknown special query: "),
+  ])
+  func `what a search does not understand is told with how to search for it`(search: String, message: String)
+    async throws
+  {
+    let library = try Library(
+      "CREATE VIRTUAL TABLE found USING fts5 (body); INSERT INTO found VALUES ('a-b'), ('a'), ('don''t');")
+    let session = try library.session { $0.parameters = ["search": .text(search)] }
+    for query in ["select * from found where found match :search;", "found where body match :search"] {
+      let failure = await session.failure(query)
+      #expect(failure.hasPrefix("\(message)\nsigns have a meaning in the text of a search: words in double quotes"))
+    }
+    #expect(try await session.column("found where body match '\"a-b\"' select body") == ["a-b"])
+    #expect(
+      await session.failure("select other from found where body match 'a';").hasPrefix("no such column: other\n   1"))
+  }
+
   @Test func `the banner's query works on the file, and opening leaves nothing beside it`() async throws {
     for schema in [
       Library.schema, "CREATE TABLE x (a)", "PRAGMA journal_mode = WAL; CREATE TABLE x (a)",

@@ -79,7 +79,8 @@ struct SQLFailure {
       if error.message == "incomplete input", let end = last?.range.upperBound {
         return ShellFailure(error.message, at: end..<end)
       }
-      return ShellFailure(error.message, hint: Self.hint(ofMissing: error.message) ?? name.flatMap(hint(ofUsers:)))
+      let hint = Self.hint(ofMissing: error.message) ?? name.flatMap(hint(ofUsers:))
+      return ShellFailure(error.message, hint: hint ?? self.hint(ofSearch: error.message))
     }
     let best = named.map { named in found?.range == named.range ? named : found ?? named } ?? token
     let hint = hint(error, name, tokens.text(of: best))
@@ -107,6 +108,18 @@ struct SQLFailure {
     if message.contains("collation") { return "a column or an index of the file compares its texts so" }
     return message.contains("function")
       ? "a trigger, view, index or check of the file uses it" : "a virtual table of the file uses it"
+  }
+
+  /// For the text of a full-text search, which is a language of its own.
+  private func hint(ofSearch message: String) -> String? {
+    let own = ["fts5: ", "malformed MATCH expression", "unknown special query", "unterminated string"]
+    let tokens = SQLTokens(input)
+    let isInSearch =
+      message.hasPrefix("no such column: ")
+      && tokens.contains { $0.kind == .word && tokens.text(of: $0).lowercased() == "match" }
+    guard isInSearch || own.contains(where: message.hasPrefix) else { return nil }
+    return "signs have a meaning in the text of a search: words in double quotes are searched as they are, "
+      + "as in match '\"a-b\"'"
   }
 
   /// For a name that only the file's own definitions have.
