@@ -126,14 +126,22 @@ private func writeInit(_ declaration: ClassDeclSyntax, _ model: ModelSyntax) -> 
   return Remedy.replace(brace, by: TokenSyntax.identifier("\n" + text), "write the init")
 }
 
-/// A table has the same columns in every build, so nothing stored may stand in an `#if`.
+/// A table is the same in every build, so nothing stored may stand in an `#if`, nor an index.
 private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
   conditional.memberDeclarations.flatMap { member -> [Refusal] in
     switch Member(member) {
     case .stored(let property), .transient(let property):
       [Refusal(.conditional(name: property.name), at: nameNode(member))]
     case .refused(let reasons): reasons
-    case .other: []
+    case .other:
+      if let expansion = member.as(MacroExpansionDeclSyntax.self), expansion.isMarker {
+        [
+          Refusal(
+            .conditionalMarker(marker: "#\(expansion.macroName.text)"), at: expansion, fix: conditional.removal)
+        ]
+      } else {
+        []
+      }
     }
   }
 }
@@ -141,8 +149,8 @@ private func checkConditional(_ conditional: IfConfigDeclSyntax) -> [Refusal] {
 /// `#Index<Other>([…])` inside of `Book` would index nothing, and what is not stored has no column.
 private func checkKeyPaths(_ expansion: MacroExpansionDeclSyntax, in model: String, _ stored: Set<String>) -> [Refusal]
 {
+  guard expansion.isMarker else { return [] }
   let macro = expansion.macroName.text
-  guard ["Index", "Unique", "FullText"].contains(macro) else { return [] }
   if let (argument, named) = expansion.otherModel(than: model) {
     let fix = Remedy.write(model, for: argument)
     return [Refusal(.otherModel(macro: macro, named: named, model: model), at: argument, fix: fix)]
@@ -191,12 +199,15 @@ extension ExprSyntax {
 }
 
 extension MacroExpansionDeclSyntax {
+  /// Whether `@Model` reads it.
+  var isMarker: Bool { ["Index", "Unique", "FullText"].contains(macroName.text) }
+
   /// What is given to `#Index`, `#Unique` or `#FullText`: lists of key paths, as a rule.
   var pathSets: [ExprSyntax] { arguments.compactMap { $0.label == nil ? $0.expression : nil } }
 
   /// The model whose properties `#Index`, `#Unique` or `#FullText` names, where it is another than the one it is in.
   func otherModel(than model: String) -> (argument: TypeSyntax, name: String)? {
-    guard ["Index", "Unique", "FullText"].contains(macroName.text),
+    guard isMarker,
       let argument = genericArgumentClause?.arguments.first?.argument,
       let type = Syntax(argument).as(TypeSyntax.self)  // a type itself in older swift-syntax
     else { return nil }
@@ -206,6 +217,12 @@ extension MacroExpansionDeclSyntax {
 }
 
 extension IfConfigDeclSyntax {
+  /// Leaves what stands in it without the `#if`, where it has one clause.
+  var removal: FixIt? {
+    guard clauses.count == 1, let elements = clauses.first?.elements else { return nil }
+    return Remedy.write(elements.trimmedDescription, for: self, "remove the #if")
+  }
+
   /// The members of all its clauses, whichever are active.
   var memberDeclarations: [DeclSyntax] {
     clauses.flatMap { clause -> [DeclSyntax] in

@@ -50,7 +50,9 @@ private func refuseOutsideModel(
   if enclosing?.is(ExtensionDeclSyntax.self) == true {
     // Of which class cannot be seen. What it holds has no storage, so that nothing of it is stored anyway.
     if marker != "@Transient" { context.diagnose(Refusal(.inExtension(attribute: marker), at: node).diagnostic) }
-  } else if enclosing?.asProtocol((any WithAttributesSyntax).self)?.attributes.first(named: "Model") == nil {
+  } else if enclosing?.asProtocol((any WithAttributesSyntax).self)?.attributes.withConditional
+    .contains(where: { $0.lastName == "Model" }) != true
+  {
     context.diagnose(Refusal(.outsideModel(attribute: marker), at: node).diagnostic)
   }
   return []

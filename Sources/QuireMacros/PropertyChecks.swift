@@ -3,6 +3,8 @@ import SwiftSyntax
 
 /// What is wrong with a declaration that stores something, in the order of reading; empty if nothing is.
 func checkStored(_ variable: VariableDeclSyntax) -> [Refusal] {
+  let conditional = checkConditionalAttributes(variable)
+  if !conditional.isEmpty { return conditional }
   if variable.isLeftAlone { return checkIgnored(variable) }
   if let refusal = checkShape(variable) { return [refusal] }
   guard let binding = variable.bindings.first,
@@ -28,6 +30,16 @@ func checkUnstored(_ variable: VariableDeclSyntax) -> [Refusal] {
 }
 
 // MARK: The declaration
+
+/// Attributes in an `#if`, which would be read in no build.
+private func checkConditionalAttributes(_ variable: VariableDeclSyntax) -> [Refusal] {
+  let read: Set = ["Attribute", "Relationship", "Transient", "ObservationIgnored"]
+  return variable.attributes.compactMap { $0.as(IfConfigDeclSyntax.self) }.flatMap { conditional in
+    conditional.attributes.filter { read.contains($0.lastName) }.map {
+      Refusal(.conditionalMarker(marker: "@\($0.lastName)"), at: $0, fix: conditional.removal)
+    }
+  }
+}
 
 /// Not one `var` with one name.
 private func checkShape(_ variable: VariableDeclSyntax) -> Refusal? {

@@ -168,6 +168,20 @@ extension AttributeListSyntax {
     }
     return nil
   }
+
+  /// The attributes, and those that stand in an `#if`.
+  var withConditional: [AttributeSyntax] {
+    flatMap { element in
+      element.as(AttributeSyntax.self).map { [$0] } ?? element.as(IfConfigDeclSyntax.self)?.attributes ?? []
+    }
+  }
+}
+
+extension IfConfigDeclSyntax {
+  /// The attributes of all its clauses, whichever are active.
+  var attributes: [AttributeSyntax] {
+    clauses.flatMap { $0.elements?.as(AttributeListSyntax.self)?.withConditional ?? [] }
+  }
 }
 
 extension AttributeSyntax {

@@ -38,6 +38,7 @@ struct Refusal {
     case lazy(name: String)
     case unowned(name: String)
     case conditional(name: String)
+    case conditionalMarker(marker: String)
     case isolated(name: String)
     case wrapper(name: String, wrapper: String)
     case published(name: String)
@@ -118,6 +119,8 @@ extension Refusal.Reason: DiagnosticMessage {
       "‘\(name)’ can't be unowned: a reference to a model is a relationship and keeps no object alive in a circle, so write ‘var \(name)’"
     case .conditional(let name):
       "‘\(name)’ is stored in some builds only, and a table has its columns in all: declare it outside the #if, or mark it @ObservationIgnored"
+    case .conditionalMarker(let marker):
+      "\(marker) applies to some builds only, and a table is the same in all: write it outside the #if"
     case .isolated(let name):
       "‘\(name)’ belongs to the isolation of its object's context: remove the actor from its declaration"
     case .wrapper(let name, let wrapper):

@@ -57,6 +57,15 @@ struct RefusalTests {
         let name: String
         init(name: String) { self.name = name }
       }
+      @Model final class Loan {
+        #if DEBUG
+          @Attribute(.unique)
+        #endif
+        var number = 0
+        #if DEBUG
+          #Unique<Loan>([\\.number])
+        #endif
+      }
       """
     let notes = try await Compiler.shared!.check([source])[0].filter {
       $0.severity == "note" && !$0.text.hasPrefix("in expansion of macro")
@@ -65,7 +74,8 @@ struct RefusalTests {
       (3, "write 4 declarations"), (4, "remove ‘unowned’"), (5, "write ‘deleteRule: .cascade’"), (5, "write ‘[Book]’"),
       (6, "remove @Relationship"), (7, "remove @Attribute"), (8, "remove @Attribute"), (9, "write ‘Int?’"),
       (10, "write ‘Author’"), (12, "write the init"), (16, "write ‘actor’"), (17, "remove ‘Sendable’"),
-      (18, "write ‘[\\.name]’"), (19, "write ‘<Shelf>’"), (20, "write ‘\\.name’"),
+      (18, "write ‘[\\.name]’"), (19, "write ‘<Shelf>’"), (20, "write ‘\\.name’"), (26, "remove the #if"),
+      (30, "remove the #if"),
     ]
     #expect(notes.map(\.line) == expected.map(\.0) && notes.map(\.text) == expected.map(\.1), "\(notes)")
   }

@@ -83,6 +83,31 @@ let refusedSources: [String] = [
   }
   """,
   """
+  @Model final class Shelf {
+    #if DEBUG
+      @Relationship(deleteRule: .cascade)  // ✗ @Relationship applies to some builds only, and a table is the same in all
+    #endif
+    var books: [Book] = []
+    #if DEBUG
+      @Attribute(.unique)  // ✗ write it outside the #if
+    #else
+      @Transient  // ✗ @Transient applies to some builds only
+    #endif
+    var name = ""
+    #if DEBUG
+      #Unique<Shelf>([\\.name])  // ✗ #Unique applies to some builds only
+      #if canImport(Foundation)
+        #Index<Shelf>([\\.name])  // ✗ #Index applies to some builds only
+      #endif
+    #endif
+    init() {}
+  }
+  @Model final class Book {
+    var title = ""
+    init() {}
+  }
+  """,
+  """
   @Model final class Book {
     @MainActor var title = ""  // ✗ remove the actor from its declaration
   }

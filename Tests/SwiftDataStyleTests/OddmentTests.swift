@@ -89,6 +89,15 @@ import Testing
     #expect(try app.context.fetchCount(FetchDescriptor<Cabinet>()) == 0)
   }
 
+  @Test func `a class whose macro stands in an #if is a model`() throws {
+    let store = try ModelContainer(for: Sketch.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    context.insert(Sketch(title: "fern"))
+    try context.save()
+    context.insert(Sketch(title: "fern"))
+    #expect(throws: ModelError.self) { try context.save() }
+  }
+
   @Test func `a refusal is caught by SwiftData's name`() throws {
     let app = try Collection(inMemory: true)
     let (one, other) = (Specimen(), Specimen())

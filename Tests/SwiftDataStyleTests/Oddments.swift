@@ -111,6 +111,17 @@ final class Drawer: Codable, Comparable, CustomStringConvertible {
   init(number: Int) { self.number = number }
 }
 
+// As where some platforms have no SwiftData.
+#if canImport(Foundation)
+  @Model
+#endif
+final class Sketch {
+  #Unique<Sketch>([\.title])
+  @Attribute(originalName: "name") var title: String
+  @Transient var isOpen = false
+  init(title: String) { self.title = title }
+}
+
 /// A data layer as view models share one.
 @MainActor
 final class Collection {
