@@ -66,6 +66,19 @@ import Testing
     #expect(await keeper.runsOnItsExecutor())
   }
 
+  @Test func `an actor with the main context works on the main actor, with its objects`() async throws {
+    let importer = MainImporter(modelContainer: app.container)
+    #expect(await importer.isOnMainThread == Thread.isMainThread)
+    let id = try await importer.add("Bread")
+    let bread = try #require(app.context.registeredModel(for: id) as Recipe?)
+    bread.title = "Cake"
+    #expect(await importer.title(of: id) == "Cake")
+    // The end of a turn, too, is the main actor's.
+    app.context.autosaveEnabled = true
+    while app.context.hasChanges { await _Concurrency.Task.yield() }
+    #expect(try ModelContext(app.container).fetch(FetchDescriptor<Recipe>()).map(\.title) == ["Cake"])
+  }
+
   @Test func `objects come in batches, and of the others only identifiers are held`() throws {
     for number in 0..<1000 { app.context.insert(Recipe(title: "\(number)")) }
     try app.context.save()

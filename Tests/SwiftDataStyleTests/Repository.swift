@@ -64,6 +64,28 @@ actor LedgerKeeper {
   }
 }
 
+/// An actor that works in the main context.
+actor MainImporter: ModelActor {
+  nonisolated let modelContainer: ModelContainer
+  nonisolated let modelExecutor: any ModelExecutor
+
+  @MainActor init(modelContainer: ModelContainer) {
+    self.modelContainer = modelContainer
+    modelExecutor = DefaultSerialModelExecutor(modelContext: modelContainer.mainContext)
+  }
+
+  var isOnMainThread: Bool { Thread.isMainThread }
+
+  func add(_ title: String) throws -> PersistentIdentifier {
+    let recipe = Recipe(title: title)
+    modelContext.insert(recipe)
+    try modelContext.save()
+    return recipe.persistentModelID
+  }
+
+  func title(of id: PersistentIdentifier) -> String? { self[id, as: Recipe.self]?.title }
+}
+
 protocol DataSource {
   associatedtype Item: PersistentModel
   func all() throws -> [Item]

@@ -40,25 +40,34 @@ public protocol ModelExecutor: SerialExecutor {
   var modelContext: ModelContext { get }
 }
 
-/// A serial executor with its own queue.
+/// A serial executor with its own queue, or, with a main context, the main actor's.
 public final class DefaultSerialModelExecutor: ModelExecutor {
   /// The context, for use on this executor only.
   // Transferred at initialization; used only by jobs of this executor, one at a time.
   public nonisolated(unsafe) let modelContext: ModelContext
-  private let queue = JobQueue("quire.model-actor")
-  private let home: Home
+  /// Nil with a main context, which stays on the main actor.
+  private let queue: JobQueue?
+  private let home: Home?
 
-  /// - Parameter modelContext: A new context, used only by this executor from now on.
+  /// - Parameter modelContext: A new context, used only by this executor from now on; or a container's main context, with
+  ///   which it runs on the main actor.
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
-    home = Home(queue)
-    modelContext.bind(to: home)
+    queue = modelContext.isMain ? nil : JobQueue("quire.model-actor")
+    home = queue.map { Home($0) }
+    if let home { modelContext.bind(to: home) }
   }
 
   /// Runs the job after those before it, on the executor's queue.
-  public func enqueue(_ job: consuming ExecutorJob) { queue.enqueue(job) }
-  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
-  public func checkIsolated() { queue.checkIsolated() }
+  public func enqueue(_ job: consuming ExecutorJob) {
+    if let queue { queue.enqueue(job) } else { MainActor.shared.enqueue(UnownedJob(job)) }
+  }
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    queue?.asUnownedSerialExecutor() ?? MainActor.sharedUnownedExecutor
+  }
+  public func checkIsolated() {
+    if let queue { queue.checkIsolated() } else { MainActor.preconditionIsolated() }
+  }
 
   /// The isolation at which the context's turns end. This actor shares the model actor's executor; it is needed because
   /// the model actor itself does not exist yet when its executor is made.

@@ -13,6 +13,8 @@ public final class ModelContext {
   private let parts: ModelContainer.Parts
   /// Of a main context, which may outlive its container.
   private var use: StoreUse?
+  /// Whether it is a container's main context.
+  var isMain: Bool { use != nil }
   /// The author name of its commits: see ``HistoryTransaction/author``.
   public var author: String? {
     get { owner.saver.author }
