@@ -86,6 +86,7 @@ extension Editing {
 
   private func noteCascade(_ child: PendingChanges.Cascades.Child) {
     pending.cascades.children[ObjectIdentifier(child.parent), default: []].append(child)
+    pending.cascades.ownDeletions[ObjectIdentifier(child.model)] = nil
   }
 
   private func deleteChildren(
@@ -119,19 +120,60 @@ extension Editing {
       let left = children.filter { !$0.belongsToParent }
       if left.isEmpty { continue }
       pending.cascades.children[parent] = children.filter(\.belongsToParent)
-      moved += left.map(\.model)
+      moved += left.map(\.model).filter { !pending.cascades.isDeletedItself($0) }
     }
     for model in moved where pending.isDeletionUnsaved(of: model) { insert(model) }
   }
 
   /// Undoes the cascaded deletions of an object whose deletion is undone.
   func takeBackCascades(of model: any PersistentModel) {
-    var waiting = pending.cascades.children.removeValue(forKey: ObjectIdentifier(model)) ?? []
-    while let child = waiting.popLast()?.model {
-      waiting += pending.cascades.children.removeValue(forKey: ObjectIdentifier(child)) ?? []
+    if pending.cascades.children.isEmpty { return }
+    var found: [any PersistentModel] = []
+    var returning: Set<ObjectIdentifier> = []
+    func find(_ parent: any PersistentModel) {
+      for child in pending.cascades.children.removeValue(forKey: ObjectIdentifier(parent)) ?? []
+      where !pending.cascades.isDeletedItself(child.model) && returning.insert(ObjectIdentifier(child.model)).inserted {
+        found.append(child.model)
+      }
+    }
+    find(model)
+    var next = 0
+    while next < found.count {
+      find(found[next])
+      next += 1
+    }
+    var count = returning.count + 1
+    while returning.count < count {
+      count = returning.count
+      for child in found where returning.contains(ObjectIdentifier(child)) {
+        guard let other = otherCascade(to: child, butOf: model, returning) else { continue }
+        returning.remove(ObjectIdentifier(child))
+        noteCascade(other)
+      }
+    }
+    for child in found where returning.contains(ObjectIdentifier(child)) {
       let wasNew = child._quireRowState.flags.isSuperset(of: [.deleted, .inserted])
       if wasNew || pending.isDeletionUnsaved(of: child) { insert(child) }
     }
+  }
+
+  /// By which an object goes with another one, too, that stays deleted.
+  private func otherCascade(
+    to child: any PersistentModel, butOf model: any PersistentModel, _ returning: Set<ObjectIdentifier>
+  ) -> PendingChanges.Cascades.Child? {
+    guard let entity = entity(of: child) else { return nil }
+    for index in entity.relationships {
+      guard let side = entity.properties[index].toOne, side.whenTargetGoes == .cascade,
+        let key = child._quireLink(index).currentKey,
+        let parent = (child._quireLink(index).object ?? registered(side.target, key)) as? any PersistentModel,
+        parent.isDeleted, parent !== model, !returning.contains(ObjectIdentifier(parent)), isDeletionPending(of: parent)
+      else { continue }
+      let isEdited = pending.edited(of: child) & 1 << PropertyMask(index) != 0
+      return .init(
+        model: child, foreignKey: index, parent: parent, parentKey: key,
+        isMovedHere: isEdited || child._quireRowState.flags.contains(.inserted))
+    }
+    return nil
   }
 }
 
@@ -145,6 +187,12 @@ extension PendingChanges {
     var hasGiven = false
     /// The children deleted with an object.
     var children: [ObjectIdentifier: [Child]] = [:]
+    /// Objects that were deleted for themselves while others' cascades were known: they do not come back with those.
+    var ownDeletions: [ObjectIdentifier: any PersistentModel] = [:]
+
+    func isDeletedItself(_ model: any PersistentModel) -> Bool {
+      !ownDeletions.isEmpty && ownDeletions[ObjectIdentifier(model)] != nil
+    }
 
     /// An object deleted with another one, to which it refers.
     struct Child {

@@ -5,6 +5,7 @@ import QuireSQLite
 extension Editing {
   func undelete(_ model: any PersistentModel) {
     pending.edits.removeAll { $0 === model }  // otherwise its next edit would be a second entry
+    if !pending.cascades.ownDeletions.isEmpty { pending.cascades.ownDeletions[ObjectIdentifier(model)] = nil }
     let isPending = pending.isDeletionUnsaved(of: model)
     if !isPending, !model._quireRowState.flags.contains(.inserted) {
       takeBackCascades(of: model)

@@ -80,6 +80,7 @@ package final class Editing: ContextPart {
       return core.refuse("the deletion of \(entity.name) \(state.key), whose row could not be read")
     }
     let name = ObjectIdentifier(model)
+    if !isCascade, !pending.cascades.children.isEmpty { pending.cascades.ownDeletions[name] = model }
     if state.flags.contains(.deleted) || leaving.contains(name) { return }
     let announcement = _Announcement.ofVanishing(model)
     announcement?.tell(.willSet)

@@ -243,6 +243,60 @@ import Testing
     #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == 0)
   }
 
+  private func teammate(isNew: Bool) throws -> RuleJob {
+    let (job, parent) = (isNew ? RuleJob() : job, RuleJob())
+    for model in [job, parent] { context.insert(model) }
+    (job.team, job.parent) = (team, parent)
+    if !isNew { try context.save() }
+    context.delete(team)
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == (isNew ? 2 : 1) && job.isDeleted)
+    return job
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `what was deleted for itself, too, does not come back with what it went with`(isNew: Bool, isRepeated: Bool)
+    throws
+  {
+    let job = try teammate(isNew: isNew)
+    if isRepeated { context.insert(job) }
+    context.delete(job)
+    context.insert(team)
+    #expect(!team.isDeleted && job.isDeleted && team.jobs.isEmpty)
+    context.insert(job)
+    #expect(!job.isDeleted && job.team === team && team.jobs == [job])
+    context.delete(job)
+    try context.save()
+    #expect(try jobs().count == (isNew ? 2 : 1))
+  }
+
+  @Test func `nor if others move it away`() throws {
+    let job = try teammate(isNew: false)
+    context.delete(job)
+    try others("UPDATE rule_job SET team_id = NULL")
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == 1 && job.isDeleted)
+    try context.save()
+    #expect(try jobs().count == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `what goes with two objects comes back when neither is deleted any longer`(isNew: Bool) throws {
+    let job = try teammate(isNew: isNew)
+    let parent = try #require(job.parent)
+    context.delete(parent)
+    context.insert(team)
+    #expect(job.isDeleted && team.jobs.isEmpty)
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == (isNew ? 1 : 0))
+    context.insert(parent)
+    #expect(!job.isDeleted && team.jobs == [job] && parent.children == [job])
+    (parent.team, job.rank) = (team, 1)
+    context.delete(team)
+    #expect(try context.fetchCount(FetchDescriptor<RuleJob>()) == (isNew ? 1 : 0))
+    context.insert(team)
+    #expect(!job.isDeleted && !parent.isDeleted && team.jobs.count == 2)
+    try context.save()
+    #expect(try jobs().count == (isNew ? 3 : 2))
+  }
+
   @Test func `what has gone with a deletion that was saved stays deleted`() throws {
     let (team, new) = (RuleTeam(), RuleJob())
     context.insert(team)
