@@ -165,10 +165,13 @@ extension Saver {
       let join = store.joins[pair.join]
       return (join.first.entity == entity.index, join.second.entity == entity.index)
     }
-    if model.isDeleted { return pending.deleted.append(model) }  // since: now there is a row to delete
-    model._quireState.dirty = editedSince
-    if editedSince == 0 { return }
-    pending.edits.append(model)
+    if model.isDeleted {  // since: now there is a row to delete
+      pending.deleted.append(model)
+    } else {
+      model._quireState.dirty = editedSince
+      if editedSince == 0 { return }
+      pending.edits.append(model)
+    }
     core.editing.setBase(of: model, to: object.values, entity)
   }
 

@@ -129,6 +129,39 @@ import Testing
   {
     context.onConflict = .refuse
     job.note = "mine"
+    try await saveBehindAnother { context.delete(job) }
+    try others("UPDATE rule_job SET rank = 3")
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .conflict(let conflicts)? = error else { throw CancellationError() }
+    #expect(conflicts.flatMap(\.properties).map(\.name) == ["rank"])
+    context.rollback()
+    context.delete(job)
+    try context.save()
+    #expect(try jobs().isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `so it does with one of a new object that was being saved`(isChanged: Bool) async throws {
+    context.onConflict = .refuse
+    let new = RuleJob()
+    context.insert(new)
+    try await saveBehindAnother { context.delete(new) }
+    #expect(try jobs().count == 2 && new.isDeleted && context.hasChanges)
+    guard isChanged else {
+      try context.save()
+      #expect(try jobs().count == 1 && !context.hasChanges)
+      return
+    }
+    try others("UPDATE rule_job SET rank = 3 WHERE id = 2")
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .conflict(let conflicts)? = error else { throw CancellationError() }
+    #expect(conflicts.flatMap(\.properties).map(\.name) == ["rank"] && conflicts.first?.kind == .deletedHere)
+    try context.save(onConflict: .merge)
+    #expect(try jobs().count == 1 && !context.hasChanges)
+  }
+
+  /// Runs the body while a save of the context waits for another writer.
+  private func saveBehindAnother(_ body: () -> Void) async throws {
     let (context, store) = (context, store)
     let (begun, end) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
     let other = Task.detached {
@@ -141,18 +174,10 @@ import Testing
     for await _ in begun.stream {}
     let save = Task { try await context.saveWhenReady() }
     while context.owner.saver.underWay == nil { await Task.yield() }
-    context.delete(job)
+    body()
     end.signal()
     try await other.value
     try await save.value
-    try others("UPDATE rule_job SET rank = 3")
-    let error = #expect(throws: ModelError.self) { try context.save() }
-    guard case .conflict(let conflicts)? = error else { throw CancellationError() }
-    #expect(conflicts.flatMap(\.properties).map(\.name) == ["rank"])
-    context.rollback()
-    context.delete(job)
-    try context.save()
-    #expect(try jobs().isEmpty)
   }
 
   // MARK: What goes with it, and comes back
