@@ -13,6 +13,7 @@ final class PendingCopy: @unchecked Sendable {
     let values: any PersistentModel
     let entity: Entity
     let key: Int64
+    /// What was edited of it; of a deleted object before its deletion.
     let dirty: PropertyMask
     let isDeleted: Bool
     /// What it held before its edits, if a save must not overwrite others' changes.
@@ -77,11 +78,12 @@ final class PendingCopy: @unchecked Sendable {
     let old = (edits + deleted).map { object in
       let model = object.made(in: core)
       core.maps[object.entity.index].insert(model, key: object.key)
-      model._quireState.dirty = object.dirty
       if object.isDeleted {
+        core.pending.keepEdits(object.dirty, of: model)
         model._quireState.flags.insert(.deleted)
         core.pending.deleted.append(model)
       } else {
+        model._quireState.dirty = object.dirty
         core.pending.edits.append(model)
       }
       if let base = object.base { core.editing.setBase(of: model, to: base, object.entity) }
@@ -112,7 +114,7 @@ extension PendingCopy.Object {
     values = copy(model)
     self.entity = entity
     key = state.key
-    dirty = state.dirty
+    dirty = core.pending.edited(of: model)
     isDeleted = state.flags.contains(.deleted)
     base = core.pending.conflicts.base(of: entity, state.key).map(copy)
     lists =

@@ -225,13 +225,15 @@ final class Writing {
     return place
   }
 
-  /// Edited rows hold other values for a moment, which no row has.
+  /// Edited rows hold other values for a moment, which no row has; so do those that were edited and then deleted, because what
+  /// they have given away is written before they are deleted.
   private func giveUpValues(_ connection: Connection) throws {
-    for model in owner.pending.edits where !model._quireRowState.flags.contains(.deleted) {
+    let edits = owner.pending.edits.filter { !$0._quireRowState.flags.contains(.deleted) }
+    for model in edits + owner.pending.deleted {
       guard let entity = store.entity(for: Swift.type(of: model)) else { continue }
       let key = model._quireRowState.key
-      for index in Set(entity.uniqueSets.joined()).sorted()
-      where model._quireRowState.dirty & 1 << PropertyMask(index) != 0 {
+      let edited = owner.pending.edited(of: model)
+      for index in Set(entity.uniqueSets.joined()).sorted() where edited & 1 << PropertyMask(index) != 0 {
         let property = entity.properties[index]
         guard let column = property.column else { continue }
         let statement = try connection.statement(
@@ -241,7 +243,7 @@ final class Writing {
         statement.bind(key, at: 2)
         _ = try statement.step()
         statement.reset()
-        expectedEvents += 1
+        expectedEvents += connection.changes
       }
     }
   }

@@ -130,6 +130,21 @@ import Testing
     #expect(try store.query("SELECT helper_id FROM rule_job").map(\.values) == [[1]])
   }
 
+  @Test(arguments: [true, false])
+  func `a one-to-one that is unique goes from an object that is deleted to one that is there`(waits: Bool) async throws
+  {
+    let (job, first, second) = (RuleJob(), RuleCard(), RuleCard())
+    for model in [first, second] { context.insert(model) }
+    context.insert(job)
+    first.job = job
+    try context.save()
+    job.card = second
+    context.delete(first)
+    if waits { try await context.saveWhenReady() } else { try context.save() }
+    #expect(first.isDeleted && job.card === second && !context.hasChanges)
+    #expect(try store.query("SELECT id, job_id FROM rule_card").map(\.values) == [[2, 1]])
+  }
+
   @Test func `a one-to-one that is unique refuses what two contexts have given to one object`() throws {
     let (job, first, second) = (RuleJob(), RuleCard(), RuleCard())
     for model in [first, second] { context.insert(model) }
