@@ -73,6 +73,10 @@ extension RuleRun {
           } else {
             try compare(found, kind, expected, what)
           }
+          if field.order != nil {
+            let places = found.map(self.place)
+            if places != places.sorted() { throw fail("\(side.name): \(what) is in the order of \(places)") }
+          }
         }
       }
     }

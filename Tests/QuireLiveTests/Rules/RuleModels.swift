@@ -20,7 +20,7 @@ struct RuleSize: Codable, Hashable {
   @Attribute(.unique) var name = ""
   var age: Int?
   @Relationship(deleteRule: .deny, inverse: \RuleJob.owner) var owned: [RuleJob] = []
-  @Relationship(deleteRule: .nullify, inverse: \RuleJob.helper) var helped: [RuleJob] = []
+  @Relationship(deleteRule: .nullify, inverse: \RuleJob.helper, order: \RuleJob.place) var helped: [RuleJob] = []
   @Relationship(deleteRule: .noAction, inverse: \RuleJob.witness) var seen: [RuleJob] = []
   init() {}
 }
@@ -35,6 +35,7 @@ struct RuleSize: Codable, Hashable {
   var note = ""
   var stage = RuleStage.idea
   var price: Decimal?
+  var place = 0.0
   var due: Date?
   var data: Data?
   var link: URL?

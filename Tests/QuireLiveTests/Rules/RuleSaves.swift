@@ -60,6 +60,10 @@ extension RuleRun {
     try side.context.save(onUniqueConflict: .upsert)
     if let held, !new.isDeleted || held.isDeleted { throw fail("the new object is not deleted") }
     if held == nil, !new.isDeleted { side.objects[number] = new }
+    // What comes into a list with an order gets its place there.
+    for job in state.numbers(.job) where state[job, "helper"] == .row(number) {
+      state[job, "place"] = .value(place(of: try object(side, job)))
+    }
     committed(side, state)
   }
 

@@ -30,6 +30,8 @@ enum RuleKind: Int, CaseIterable { case team, person, job, tag, card }
   var set: (any PersistentModel, RuleCell) -> Void = { _, _ in }
   var getObject: (any PersistentModel) -> (any PersistentModel)? = { _ in nil }
   var setObject: (any PersistentModel, (any PersistentModel)?) -> Void = { _, _ in }
+  /// The property of the order of the target's list.
+  var order: String?
   /// The list of the target, if it has one.
   var list: ((any PersistentModel) -> [any PersistentModel])?
   var setList: ((any PersistentModel, [any PersistentModel]) -> Void)?
@@ -64,11 +66,11 @@ enum RuleKind: Int, CaseIterable { case team, person, job, tag, card }
   static func reference<Model: PersistentModel, Target: PersistentModel>(
     _ name: String, _ path: ReferenceWritableKeyPath<Model, Target?>, _ kind: RuleKind,
     _ rule: DeleteRule, list: ReferenceWritableKeyPath<Target, [Model]>? = nil,
-    one: ReferenceWritableKeyPath<Target, Model?>? = nil
+    one: ReferenceWritableKeyPath<Target, Model?>? = nil, order: String? = nil
   ) -> Self {
     Self(
       name: name, target: kind, rule: rule, isOneToOne: one != nil, getObject: { ($0 as! Model)[keyPath: path] },
-      setObject: { ($0 as! Model)[keyPath: path] = $1 as! Target? },
+      setObject: { ($0 as! Model)[keyPath: path] = $1 as! Target? }, order: order,
       list: list.map { list in { ($0 as! Target)[keyPath: list] } }
         ?? one.map { one in { ($0 as! Target)[keyPath: one].map { [$0] } ?? [] } },
       setList: list.map { list in { ($0 as! Target)[keyPath: list] = $1.map { $0 as! Model } } }
@@ -120,13 +122,14 @@ enum RuleKind: Int, CaseIterable { case team, person, job, tag, card }
       .optional("rank", \RuleJob.rank, [0, 1, 2, 3]),
       .value("note", \RuleJob.note, ["", "red fish", "blue fish", "one red", "dune"]),
       .value("stage", \RuleJob.stage, RuleStage.allCases),
-      .optional("price", \RuleJob.price, [0, 2.5, 10, -1]), .optional("due", \RuleJob.due, days),
+      .optional("price", \RuleJob.price, [0, 2.5, 10, -1]), .value("place", \RuleJob.place, [0, 1, 1.5]),
+      .optional("due", \RuleJob.due, days),
       .optional("data", \RuleJob.data, [Data(), Data([0, 1]), Data([255])]),
       .optional("link", \RuleJob.link, [URL(string: "http://a.example/b?c=%20")!, URL(string: "x")!]),
       .optional("size", \RuleJob.size, [RuleSize(), RuleSize(width: 2, words: ["q", "'"])]),
       .reference("team", \RuleJob.team, .team, .cascade, list: \RuleTeam.jobs),
       .reference("owner", \RuleJob.owner, .person, .deny, list: \RulePerson.owned),
-      .reference("helper", \RuleJob.helper, .person, .nullify, list: \RulePerson.helped),
+      .reference("helper", \RuleJob.helper, .person, .nullify, list: \RulePerson.helped, order: "place"),
       .reference("witness", \RuleJob.witness, .person, .noAction, list: \RulePerson.seen),
       .reference("home", \RuleJob.home, .team, .nullify),
       .reference("parent", \RuleJob.parent, .job, .cascade, list: \RuleJob.children),

@@ -113,6 +113,7 @@ extension RuleRun {
     if case .row(let target) = old, view.rows[target] == nil, field.rule == .noAction { return }
     let target = wanted ?? (chance(25) ? nil : any(view.numbers(field.target!).filter { $0 != number }))
     let object = try object(side, number)
+    var moved: [any PersistentModel] = []
     func take() {
       guard field.isOneToOne, let target else { return }
       for other in view.numbers(kind) where other != number && view.rows[other]?.cells[place] == .row(target) {
@@ -124,7 +125,14 @@ extension RuleRun {
       if field.isOneToOne {
         setList(owner, [object])
       } else if !list(owner).contains(where: { $0 === object }) {
-        setList(owner, list(owner) + [object])
+        var targets = list(owner)
+        targets.insert(object, at: field.order == nil ? targets.count : random.below(targets.count + 1))
+        setList(owner, targets)
+        moved = targets
+      } else if field.order != nil {
+        let targets = list(owner).shuffled(using: &random)
+        setList(owner, targets)
+        moved = targets
       }
       say(" list of #\(target) += #\(number).\(field.name)")
     } else {
@@ -133,7 +141,22 @@ extension RuleRun {
     }
     take()
     note(side, number, place, target.map { .row($0) } ?? .none)
+    try noteOrder(side, kind, field, moved)
   }
+
+  /// The objects of a list have numbers by which they are in the order that it was assigned in.
+  private func noteOrder(_ side: RuleSide, _ kind: RuleKind, _ field: RuleField, _ list: [any PersistentModel]) throws {
+    guard let order = field.order else { return }
+    let place = RuleSpec.place(kind, order)
+    for object in list {
+      guard let number = number(side, kind, object) else { throw fail("\(side.name): unknown \(object)") }
+      note(side, number, place, RuleSpec.fields[kind]![place].get(object))
+    }
+    let places = list.map(self.place)
+    if !zip(places, places.dropFirst()).allSatisfy({ $0 < $1 }) { throw fail("\(side.name): places \(places)") }
+  }
+
+  func place(of object: any PersistentModel) -> Double { (object as! RuleJob).place }
 
   func link(_ side: RuleSide) throws {
     let place = random.below(RuleSpec.joins.count)
