@@ -49,6 +49,25 @@ extension ContractTests {
       #expect(token.loop?.rounds == ObservationLoop.limit && token.runs == ObservationLoop.limit + 1)
     }
 
+    @Test func `a willChange that assigns what it reads is called once a turn`() async throws {
+      let eden = library.eden
+      var told: [Int] = []
+      let token = observe {
+        eden.edition.number
+      } willChange: { old in
+        told.append(old)
+        eden.edition.number = old + 100
+      } didChange: { _, _ in
+      }
+      let first = eden.edition.number
+      eden.edition.number = 7
+      await library.turn()
+      #expect(told == [first] && eden.edition.number == 7 && token.runs == 2)
+      eden.edition.number = 8
+      await library.turn()
+      #expect(told == [first, 7] && eden.edition.number == 8 && token.runs == 3 && token.loop == nil)
+    }
+
     @Test func `a listener that changes its own object without end is ended and named, and the others hear all`() {
       let eden = library.eden
       var heard = 0

@@ -29,6 +29,8 @@ final class Reader: Sendable {
     weak var isolation: (any Actor)?
     var isEnded = false
     var isDue = false
+    /// Whether `willChange` is running: what it assigns itself belongs to the same turn.
+    var isTelling = false
     var runs = 0
     /// The runs that have led to the one that is due.
     var chain: [ObjectIdentifier: Int] = [:]
@@ -86,8 +88,16 @@ final class Reader: Sendable {
 
   /// Before the change, called synchronously by the code that makes it: the run comes after the change.
   private func changes() {
-    if state.withLock({ $0.isEnded || $0.isDue }) { return }
-    willChange?()
+    let isFirst = state.withLock { state in
+      if state.isEnded || state.isDue || state.isTelling { return false }
+      state.isTelling = willChange != nil
+      return true
+    }
+    if !isFirst { return }
+    if let willChange {
+      willChange()
+      state.withLock { $0.isTelling = false }
+    }
     becomesDue()
   }
 
