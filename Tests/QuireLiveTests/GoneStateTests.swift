@@ -50,6 +50,41 @@ import Testing
     #expect(try context.fetch(FetchDescriptor<Author>()).map(\.books.count) == [1, 10])
   }
 
+  /// Does something once, when a save has committed and before the context takes its place.
+  private final class Meanwhile: CommitFollower {
+    let tables = ["author"]
+    private var body: (() throws -> Void)?
+    private(set) var error: (any Error)?
+
+    init(_ body: @escaping () throws -> Void) { self.body = body }
+
+    func compute(_ batch: CommitBatch, on connection: Connection) -> Bool {
+      do { try body.take()?() } catch { self.error = error }
+      return false
+    }
+    func willChange() {}
+    func apply() {}
+    func didChange() {}
+  }
+
+  @Test(.enabled(if: SQLiteShell.isThere))
+  func `where another process commits in the instant after a save, the context goes on to that`() async throws {
+    let list = try context.live(Book.self, sortBy: [SortDescriptor(\.title)])
+    let author = try #require(try context.get(Author.self, key: 1))
+    let shell = try SQLiteShell(keeper.file("library.db"))
+    try shell.run("SELECT count(*) FROM book;")
+    while !store.store.database.isShared { await Task.yield() }
+    let meanwhile = Meanwhile {
+      try shell.run("DELETE FROM book WHERE id > 11; UPDATE book SET title = title || '!';")
+    }
+    context.owner.following.followers.add(meanwhile)
+    author.name = "own"
+    try context.save()
+    #expect(meanwhile.error == nil && author.name == "own" && !context.owner.position.isLost)
+    let afresh = try ModelContext(store).fetch(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])).map(\.title)
+    #expect(list.titles == afresh && afresh.last == "d11!")
+  }
+
   @Test func `lists that are loaded are those of the newest state, and the context takes the rest in when it moves`()
     throws
   {

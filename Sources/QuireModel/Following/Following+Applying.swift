@@ -28,6 +28,14 @@ extension Following {
   /// As ``finishMove()``, after a commit of the context's own: without a transition there was nothing left to notify of.
   func finishOwnMove() {
     if move == nil { giveSnapshotBack() } else { finishMove() }
+    leaveLostState()
+  }
+
+  /// Goes on to the newest commit if another process has committed in the instant after the context's own, whose state
+  /// could not be kept: a list of that state would be loaded from another one.
+  private func leaveLostState() {
+    guard position.isLost, !showsNothing, !standsStill else { return }
+    do { try moveToNewest() } catch { deferError(error) }
   }
 
   private func tell(_ told: Transition.Notification, _ moment: Moment) {

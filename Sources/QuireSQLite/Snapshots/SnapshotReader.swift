@@ -68,6 +68,14 @@ package final class SnapshotReader: @unchecked Sendable {
   /// Whether it relies on the writer to keep its state. Called under the lock.
   var needsPin: Bool { holds && own == nil }
 
+  /// Whether its state was to be kept and is gone, because another process had committed before it could be.
+  package var isLost: Bool {
+    guard positions.isShared.load(ordering: .relaxed), !positions.clock.count.isBlocking else { return false }
+    return positions.state.withLock { state in
+      needsPin && state.holds[standing] == nil && !state.isClosed
+    }
+  }
+
   private func join(_ state: inout Positions.State) {
     if let own { state.owned[ObjectIdentifier(self)] = own }
     if needsPin { state.pin(standing) }
