@@ -47,31 +47,6 @@ import Testing
     #expect(updated() == [])
   }
 
-  @Test func `objects that are deleted with others are named before a save and after it, fetched or not`() throws {
-    let store = try store(["Lem": ["Eden", "Solaris"], "Dick": ["Ubik"]])
-    let context = ModelContext(store)
-    let heard = Locked<[[String]]>([])
-    @Sendable func entities(_ names: [String]?) { heard.withLock { $0.append((names ?? []).sorted()) } }
-    let center = NotificationCenter.default
-    let tokens = [
-      center.addObserver(forName: ModelContext.willSave, object: context, queue: nil) { notification in
-        guard let context = notification.object as? ModelContext else { return }
-        entities(context.deletedModelsArray.map { "\(type(of: $0))" })
-        if let dick = try? context.writer("Dick") { context.delete(dick) }
-      },
-      center.addObserver(forName: ModelContext.didSave, object: context, queue: nil) { notification in
-        let lists = notification.userInfo as? [String: [PersistentIdentifier]]
-        entities(lists?["deleted"]?.map(\.entityName))
-      },
-    ]
-    defer { for token in tokens { center.removeObserver(token) } }
-    context.delete(try context.writer("Lem"))
-    try context.save()
-    let lem = ["Volume", "Volume", "Writer"]
-    #expect(heard.withLock { $0 } == [lem, ["Volume"] + lem + ["Writer"]])
-    #expect(try store.value("SELECT count(*) FROM volume") == 0)
-  }
-
   @Test func `undo, redo and a deletion by predicate name their objects, too`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)

@@ -18,7 +18,7 @@ extension ModelContext {
     case insertedIdentifiers = "inserted"
     /// Of objects that it changed, also of those of which only a list or a reference to them was changed.
     case updatedIdentifiers = "updated"
-    /// Of objects that it deleted, also by `.cascade` rules.
+    /// Of objects that it deleted.
     case deletedIdentifiers = "deleted"
   }
 }
@@ -46,31 +46,17 @@ extension Saver {
     var deleted: [PersistentIdentifier] = []
   }
 
-  private var hasObservers: Bool { SaveNotification.isWanted && !isSilent && core.context != nil }
-
   /// - Returns: Nil if there are no observers.
   func announceSave() -> Announced? {
-    guard hasObservers else { return nil }
-    deleteCascades()
     guard announceWrite() else { return nil }
-    deleteCascades()  // of what observers have deleted
     return Announced(
       new: pending.inserted.compactMap { $0 },
       updated: updatedIdentifiers(), deleted: pending.deleted.map(\.persistentModelID))
   }
 
-  /// Deletes in the context what the file deletes with its deleted objects, so that observers are notified of that, too.
-  private func deleteCascades() {
-    do {
-      try core.editing.deleteCascades()
-    } catch {
-      // The save meets it, too.
-    }
-  }
-
   /// - Returns: False if there are no observers.
   func announceWrite() -> Bool {
-    guard hasObservers, let context = core.context else { return false }
+    guard SaveNotification.isWanted, !isSilent, let context = core.context else { return false }
     NotificationCenter.default.post(name: ModelContext.willSave, object: context)
     return true
   }
