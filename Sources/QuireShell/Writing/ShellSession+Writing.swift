@@ -154,7 +154,7 @@ extension ShellSession {
       orElse: "where true says that they are meant, and so does quire query with --write --yes", run)
   }
 
-  /// - Parameter remedy: How to have it run if nobody can be asked.
+  /// - Parameter remedy: What to write instead, for a script: there nobody can be asked.
   private func asks(_ question: String, orElse remedy: String, _ run: Run) async throws -> Bool {
     if await run.confirm?(question) == true { return true }
     throw ShellFailure(
