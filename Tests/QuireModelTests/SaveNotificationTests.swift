@@ -47,6 +47,37 @@ import Testing
     #expect(updated() == [])
   }
 
+  enum Way: CaseIterable {
+    case save, transaction, saveWhenReady, byPredicate
+  }
+
+  @Test(arguments: Way.allCases) func `objects that go with others are named, whether they have been fetched or not`(
+    _ way: Way
+  ) async throws {
+    let store = try store(["Lem": ["Eden", "Solaris"], "Dick": ["Ubik"]])
+    let context = ModelContext(store)
+    let heard = Locked<[[String]]>([])
+    let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: context, queue: nil) {
+      let lists = $0.userInfo as? [String: [PersistentIdentifier]] ?? [:]
+      let names = ["inserted", "updated", "deleted"].map { lists[$0] ?? [] }
+      heard.withLock { $0 = names.map { $0.map(\.entityName).sorted() } }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let lem = try context.writer("Lem")
+    switch way {
+    case .save:
+      context.delete(lem)
+      try context.save()
+    case .transaction: try context.transaction { context.delete(lem) }
+    case .saveWhenReady:
+      context.delete(lem)
+      try await context.saveWhenReady()
+    case .byPredicate: try context.delete(model: Writer.self, where: #Predicate { $0.name == "Lem" })
+    }
+    #expect(heard.withLock { $0 } == [[], [], ["Volume", "Volume", "Writer"]])
+    #expect(try store.value("SELECT count(*) FROM volume") == 1)
+  }
+
   @Test func `undo, redo and a deletion by predicate name their objects, too`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)

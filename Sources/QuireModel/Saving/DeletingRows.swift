@@ -12,25 +12,21 @@ extension Saver {
     var sql = try query.select.statement()
     let table = try quoted(identifier: query.entity.table)
     let key = try quoted(identifier: query.entity.keyColumn)
-    var announced = announceWrite() ? Announced() : nil
+    let announced = announceWrite() ? Announced() : nil
     defer { isDeletingRows = false }
-    try write(explain: { deniedDelete($0, query, sql, $1) }) { transaction, store in
+    let rows = try write(explain: { deniedDelete($0, query, sql, $1) }) { transaction, store in
       isDeletingRows = true  // from here on: what others have deleted before is not forgotten
       let connection = transaction.connection
       if query.remaining != nil {
         sql = try query.select.statement(forKeys: acceptedKeys(of: type, query, in: transaction, store))
       }
+      let before = transaction.eventCount
       let lists = try countedLists(left: sql, in: query.entity, store, on: connection)
-      if announced != nil {
-        announced?.deleted = try connection.rows(sql.text, sql.bindings).compactMap { row in
-          guard case .integer(let key) = row[0] else { return nil }
-          return PersistentIdentifier(store: store.number, entity: UInt32(query.entity.index), key: key)
-        }
-      }
       try connection.execute("DELETE FROM \(table) WHERE \(key) IN (\(sql.text))", sql.bindings)
       for list in lists { try list.check(on: connection) }
+      return announced == nil ? [] : transaction.changes(since: before)
     }
-    announceSaved(announced)
+    announceSaved(announced, with: rows)
   }
 
   /// The keys of the rows that the whole predicate accepts, where objects must evaluate a part of it: objects of these

@@ -52,7 +52,7 @@ extension ModelContext {
     }
     saver.end(save)
     saver.autosaveLater()
-    saver.announceSaved(announced)
+    saver.announceSaved(announced, with: save.copy.changedRows)
     owner.following.endTurnIfIdle()
   }
 }

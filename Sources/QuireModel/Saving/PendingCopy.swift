@@ -36,6 +36,7 @@ final class PendingCopy: @unchecked Sendable {
   private struct Outcome {
     var newKeys: [Int64: Int64] = [:]
     var ranTriggers = false
+    var rows: [TableChanges] = []
   }
 
   /// On the isolation of the context.
@@ -57,6 +58,8 @@ final class PendingCopy: @unchecked Sendable {
   var newKeys: [Int64: Int64] { saved.withLock { $0.newKeys } }
   /// Whether triggers or foreign keys' actions have written in the last run: edits may have been taken back.
   var ranTriggers: Bool { saved.withLock { $0.ranTriggers } }
+  /// The rows that the last run has changed: see ``Saver/rows(in:since:)``.
+  var changedRows: [TableChanges] { saved.withLock { $0.rows } }
 
   /// Makes all of it pending in another context, and saves it there.
   func save(in context: ModelContext) throws {
@@ -90,11 +93,15 @@ final class PendingCopy: @unchecked Sendable {
       return model
     }
     for (object, model) in zip(inserted + edits + deleted, new + old) { object.link(model, core) }
-    let indirect = core.saver.open?.transaction.indirectEventCount
+    let transaction = core.saver.open?.transaction
+    let before = (events: transaction?.eventCount ?? 0, indirect: transaction?.indirectEventCount ?? 0)
     try context.save()
-    let ranTriggers = core.saver.open?.transaction.indirectEventCount != indirect
+    let ranTriggers = transaction.map { $0.indirectEventCount != before.indirect } ?? false
+    let rows = transaction.map { Saver.rows(in: $0, since: before) } ?? []
     let keys = zip(inserted, new).map { ($0.key, $1._quireRowState.key) }
-    saved.withLock { $0 = Outcome(newKeys: Dictionary(uniqueKeysWithValues: keys), ranTriggers: ranTriggers) }
+    saved.withLock {
+      $0 = Outcome(newKeys: Dictionary(uniqueKeysWithValues: keys), ranTriggers: ranTriggers, rows: rows)
+    }
   }
 }
 

@@ -16,9 +16,10 @@ extension ModelContext {
   public enum NotificationKey: String, Sendable, CaseIterable {
     /// Of objects that the save inserted.
     case insertedIdentifiers = "inserted"
-    /// Of objects that it changed, also of those of which only a list or a reference to them was changed.
+    /// Of objects that it changed, also by delete rules and triggers, and of those of which only a list or a reference to
+    /// them was changed.
     case updatedIdentifiers = "updated"
-    /// Of objects that it deleted.
+    /// Of objects that it deleted, also by delete rules and triggers.
     case deletedIdentifiers = "deleted"
   }
 }
@@ -119,11 +120,20 @@ extension Saver {
     }
   }
 
-  func announceSaved(_ saved: Announced?) {
-    guard let saved, let context = core.context else { return }
+  /// The rows that a save has changed since the transaction had so many row events, if there are observers and anything but
+  /// its own statements has changed some: the file's foreign keys and triggers.
+  static func rows(in transaction: Transaction, since before: (events: Int, indirect: Int)) -> [TableChanges] {
+    guard SaveNotification.isWanted, transaction.indirectEventCount != before.indirect else { return [] }
+    return transaction.changes(since: before.events)
+  }
+
+  /// - Parameter rows: What the file's foreign keys and triggers have changed in addition, or all that was changed.
+  func announceSaved(_ saved: Announced?, with rows: [TableChanges] = []) {
+    guard var saved, let context = core.context else { return }
+    saved.inserted += saved.new.map(\.persistentModelID)
+    if !rows.isEmpty, let store = core.store { saved.add(Announced(rows, in: store)) }
     let identifiers: [ModelContext.NotificationKey: [PersistentIdentifier]] = [
-      .insertedIdentifiers: saved.inserted + saved.new.map(\.persistentModelID), .updatedIdentifiers: saved.updated,
-      .deletedIdentifiers: saved.deleted,
+      .insertedIdentifiers: saved.inserted, .updatedIdentifiers: saved.updated, .deletedIdentifiers: saved.deleted,
     ]
     NotificationCenter.default.post(
       name: ModelContext.didSave, object: context,
@@ -132,6 +142,16 @@ extension Saver {
 }
 
 extension Saver.Announced {
+  /// Adds what other rows name and this does not name yet.
+  mutating func add(_ other: Self) {
+    var gone = Set(deleted)
+    deleted += other.deleted.filter { gone.insert($0).inserted }
+    var known = gone.union(inserted)
+    inserted += other.inserted.filter { known.insert($0).inserted }
+    known.formUnion(updated)
+    updated = updated.filter { !gone.contains($0) } + other.updated.filter { known.insert($0).inserted }
+  }
+
   /// The rows of these tables that belong to models.
   init(_ tables: [TableChanges], in store: Store) {
     for table in tables {

@@ -60,7 +60,7 @@ extension Saver {
     if case ModelError.ignoredAssignments? = error { return autosave() }
     if let error, (try? deletesMore(after: error)) == true { return autosave() }
     if let error, hasLostLinks(of: save, after: error) { return autosave() }
-    if let error { autosaveFailed(error) } else { announceSaved(announced) }
+    if let error { autosaveFailed(error) } else { announceSaved(announced, with: save.copy.changedRows) }
     if error == nil { autosaveLater() }
   }
 

@@ -44,11 +44,12 @@ package final class Saver: ContextPart {
     if let open { return try save(in: open) }
     guard hasChanges else { return try core.following.catchUp() }
     let announced = announceSave()
-    try keepingReferences { try write(waits: waits) }
-    announceSaved(announced)
+    let rows = try keepingReferences { try write(waits: waits) }
+    announceSaved(announced, with: rows)
   }
 
-  private func write(waits: Bool) throws {
+  /// - Returns: See ``rows(in:since:)``.
+  private func write(waits: Bool) throws -> [TableChanges] {
     let store = try requireStore()
     var order = Writing.Order()
     while true {
@@ -60,6 +61,7 @@ package final class Saver: ContextPart {
           writing = made
           try made.run(open.transaction, on: open.connection)
           open.saving = made
+          return Self.rows(in: open.transaction, since: (0, 0))
         }
       } catch let refusal as CommitRefusal {
         throw refusal.reason
@@ -126,6 +128,7 @@ package final class Saver: ContextPart {
       return try write(in: open, store)
     }
     open.isSaving = false
+    let rows = Self.rows(in: open.transaction, since: before)
     open.wrote(events: writing.expectedEvents, inserting: pending.inserted.compactMap { $0 })
     let step = Transition(number: position.number)
     let edited = open.transaction.indirectEventCount == before.indirect ? [] : pending.edits
@@ -140,7 +143,7 @@ package final class Saver: ContextPart {
     }
     core.following.move = step
     core.following.finishMove()
-    announceSaved(announced)
+    announceSaved(announced, with: rows)
   }
 
   private func write(in open: OpenTransaction, _ store: Store) throws -> Writing {
