@@ -47,10 +47,10 @@ struct SchemaWriter {
       dropped.append(table.name)
     }
     try changeVirtualTables(to: target)
-    let others = target.views.filter { view in renamed.views.contains { $0.name == view.name && $0 != view } }.map(
-      \.name)
+    let others = target.views.filter { view in renamed.views.contains { $0.name == view.name && $0 != view } }
+    let read = Set((others + target.views(reading: Set(others.map(\.name)))).map(\.name))
     unfilled += target.virtualTables.filter { index in
-      index.content.map(others.contains) == true && !unfilled.contains { $0.name == index.name }
+      index.content.map(read.contains) == true && !unfilled.contains { $0.name == index.name }
     }
     try makeObjects(of: target)
     let rest = try schema().differences(to: target)
@@ -216,14 +216,8 @@ struct SchemaWriter {
   /// of them has a broken reference. A trigger that reads only its own table is dropped with that.
   private mutating func dropReaders(of tables: Set<SQLName>) throws(SchemaChangeError) {
     let present = try schema()
-    var read = tables
-    var views: [DatabaseSchema.Object] = []
-    while let view = present.views.first(where: { view in
-      !views.contains(view) && read.contains { view.sql.mentions($0) }
-    }) {
-      views.append(view)
-      read.insert(view.name)
-    }
+    let views = present.views(reading: tables)
+    let read = tables.union(views.map(\.name))
     for trigger in present.triggers where !views.contains(where: { $0.name == trigger.table }) {
       guard read.contains(where: { $0 != trigger.table && trigger.sql.mentions($0) }) else { continue }
       try run("DROP TRIGGER \(trigger.name)")
@@ -290,6 +284,19 @@ extension DatabaseSchema.Object {
 }
 
 extension DatabaseSchema {
+  /// The views that read one of these tables or views, or a view that does.
+  fileprivate func views(reading names: Set<SQLName>) -> [Object] {
+    var read = names
+    var found: [Object] = []
+    while let view = views.first(where: { view in
+      !found.contains(view) && read.contains { $0 != view.name && view.sql.mentions($0) }
+    }) {
+      found.append(view)
+      read.insert(view.name)
+    }
+    return found
+  }
+
   /// This schema with what only `other` has and `kept` contains, except columns of tables that both have, `dropped`
   /// tables, and what belongs to those or reads a dropped column.
   func keeping(_ kept: KeptNames, of other: DatabaseSchema, without dropped: Set<SQLName>) -> DatabaseSchema {
