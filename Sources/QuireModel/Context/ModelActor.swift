@@ -46,33 +46,31 @@ public final class DefaultSerialModelExecutor: ModelExecutor {
   // Transferred at initialization; used only by jobs of this executor, one at a time.
   public nonisolated(unsafe) let modelContext: ModelContext
   /// Nil with a main context, which stays on the main actor.
-  private let queue: JobQueue?
   private let home: Home?
 
   /// - Parameter modelContext: A new context, used only by this executor from now on; or a container's main context, with
   ///   which it runs on the main actor.
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
-    queue = modelContext.isMain ? nil : JobQueue("quire.model-actor")
-    home = queue.map { Home($0) }
+    home = modelContext.isMain ? nil : Home(JobQueue("quire.model-actor"))
     if let home { modelContext.bind(to: home) }
   }
 
   /// Runs the job after those before it, on the executor's queue.
   public func enqueue(_ job: consuming ExecutorJob) {
-    if let queue { queue.enqueue(job) } else { MainActor.shared.enqueue(UnownedJob(job)) }
+    if let home { home.queue.enqueue(job) } else { MainActor.shared.enqueue(UnownedJob(job)) }
   }
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-    queue?.asUnownedSerialExecutor() ?? MainActor.sharedUnownedExecutor
+    home?.queue.asUnownedSerialExecutor() ?? MainActor.sharedUnownedExecutor
   }
   public func checkIsolated() {
-    if let queue { queue.checkIsolated() } else { MainActor.preconditionIsolated() }
+    if let home { home.queue.checkIsolated() } else { MainActor.preconditionIsolated() }
   }
 
   /// The isolation at which the context's turns end. This actor shares the model actor's executor; it is needed because
   /// the model actor itself does not exist yet when its executor is made.
   private actor Home {
-    private let queue: JobQueue
+    let queue: JobQueue
     init(_ queue: JobQueue) { self.queue = queue }
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   }
