@@ -82,8 +82,10 @@ import Testing
       try #require(said.firstMatch(of: /locked for (\d+) ms, so/).flatMap { Int($0.1) }, "\(said)")
     }
     try other.execute("BEGIN EXCLUSIVE")
+    let untilItEnds = "a program that keeps its file locked until it ends, as browsers do, has to end first; "
+    let copy = "or ask a copy, made of the file and its -wal while that program does not write"
     var said = await reading.failure("select * from book")
-    #expect(said.hasSuffix("it could not be read. Ask again later"))
+    #expect(said.hasSuffix("it could not be read. Ask again later\n\(untilItEnds)\(copy)"))
     #expect(try waited(said) >= 250)
     said = await writing.failure("insert Tag { name: 'z' }")
     #expect(said.hasSuffix("nothing was read or written. Try it again later"))
@@ -95,7 +97,7 @@ import Testing
     try other.execute("ROLLBACK; BEGIN EXCLUSIVE")
     let opening = #expect(throws: ShellFailure.self) { try library.session { $0.busyTimeout = wait } }
     #expect(opening?.kind == .busy && opening?.message.hasSuffix("it could not be read. Ask again later") == true)
-    #expect(try waited(opening?.message ?? "") >= 250)
+    #expect(try waited(opening?.message ?? "") >= 250 && opening?.hint == untilItEnds + copy)
     try other.execute("ROLLBACK")
     // Who reads holds up a commit, which can be tried again.
     _ = try await writing.replies("begin; insert into tag values (7, 'seven')")

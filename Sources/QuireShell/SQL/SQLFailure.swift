@@ -207,7 +207,11 @@ extension ShellFailure {
       case .writing: "nothing was written. Write it again later"
       case .committing: "nothing is committed yet, and the transaction is still open: commit again, or rollback"
       }
-    self.init("another program has kept \(file) locked\(time), so \(outcome)", .busy)
+    let hint =
+      "a program that keeps its file locked until it ends, as browsers do, has to end first; "
+      + "or ask a copy, made of the file and its -wal while that program does not write"
+    self.init(
+      "another program has kept \(file) locked\(time), so \(outcome)", hint: work == .reading ? hint : nil, .busy)
   }
 
   /// What is wrong with the file as a whole.
