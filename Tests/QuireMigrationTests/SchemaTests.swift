@@ -19,6 +19,18 @@ import Testing
     #expect(both.tables.first?["\u{E9}"]?.name.text.utf8.count == 2)
   }
 
+  @Test func `a trigger made by a program that had attached the file is one that any connection can make`() throws {
+    let fixture = try Fixture()
+    try fixture.makeDatabase("CREATE TABLE book (id INTEGER PRIMARY KEY, title)")
+    let trigger = "BEGIN UPDATE book SET title = 'x' WHERE id = new.id; END"
+    try Connection.inMemory().execute(
+      "ATTACH '\(fixture.database)' AS a; CREATE TRIGGER a.named AFTER INSERT ON a.book \(trigger)")
+    let made = try DatabaseSchema(of: fixture.database)
+    let wanted = try schema(
+      "CREATE TABLE book (id INTEGER PRIMARY KEY, title)", "CREATE TRIGGER named AFTER INSERT ON book \(trigger)")
+    #expect(made.differences(to: wanted).isEmpty)
+  }
+
   @Test func `a table is read with everything its text says`() throws {
     let schema = try schema(
       "CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'x')",

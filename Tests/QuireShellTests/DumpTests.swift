@@ -314,6 +314,24 @@ import Testing
     #expect(try await session.said(".dump t").contains("INSERT INTO \"t\" (\"rowid\", \"a\") VALUES (1, 1);"))
   }
 
+  @Test(arguments: ["attached.book", "attached . \"book\"", "\"attached\"./* of all */[book]"])
+  func `a trigger made by a program that had attached the file is one of the file that is made`(table: String)
+    async throws
+  {
+    let library = try Library("CREATE TABLE book (id INTEGER PRIMARY KEY, title, length)")
+    let other = try Connection.inMemory()
+    try other.execute("ATTACH '\(library.file.path)' AS attached")
+    try other.execute(
+      """
+      CREATE TRIGGER attached.measure AFTER UPDATE OF title ON \(table)
+      BEGIN UPDATE book SET length = length(new.title) WHERE id = new.id AND 'on a.b' <> ''; END
+      """)
+    let copy = try Library(String(decoding: try await Self.dump(library.session()), as: UTF8.self))
+    let changed =
+      "insert into book values (1, 'Eden', 0); update book set title = 'Solaris' where id = 1; select length from book;"
+    #expect(try await copy.writing().column(changed) == ["7"])
+  }
+
   @Test func `what statements cannot make again is refused, and the other tables can be written`() async throws {
     let library = try Library(
       "CREATE TABLE a (x); CREATE VIRTUAL TABLE bare USING fts5 (t, content=''); INSERT INTO bare (rowid, t) VALUES (1, 'x');"

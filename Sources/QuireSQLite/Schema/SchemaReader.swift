@@ -79,7 +79,8 @@ package struct SchemaReader {
     package let name: String
     /// The table that it belongs to; for a table or view its own name.
     package let table: String
-    /// Nil for objects that SQLite makes itself, such as the index of a unique constraint.
+    /// A statement that makes it again. Nil for objects that SQLite makes itself, such as the index of a unique
+    /// constraint.
     package let sql: String?
     /// 0 for objects without rows of their own.
     package let rootPage: Int64
@@ -104,8 +105,8 @@ package struct SchemaReader {
       "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_schema\(condition) ORDER BY rowid", filters.map(\.1))
     return rows.compactMap { row in
       guard let kind = ObjectKind(rawValue: text(row[0])) else { return nil }
-      return Object(
-        kind: kind, name: text(row[1]), table: text(row[2]), sql: optionalText(row[3]), rootPage: integer(row[4]))
+      let sql = optionalText(row[3]).map { kind == .trigger ? TriggerText.withoutSchema($0) : $0 }
+      return Object(kind: kind, name: text(row[1]), table: text(row[2]), sql: sql, rootPage: integer(row[4]))
     }
   }
 
