@@ -298,6 +298,7 @@ import Testing
   @Test(arguments: [
     ("CREATE VIRTUAL TABLE x USING vec0 (a)", "no such module: vec0"),
     ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'stemming')", "no such tokenizer: stemming"),
+    ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'porter stemming')", "its tokenizer needs another"),
     ("CREATE VIRTUAL TABLE x USING fts3 (a, tokenize = stemming)", "unknown tokenizer: stemming"),
   ])
   func `a virtual table that needs the program that made it is named, and the other tables can be written`(
@@ -312,6 +313,25 @@ import Testing
         == "x cannot be written as statements: \(missing), which the program that made the file adds to SQLite\n"
         + ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file")
     #expect(try await session.said(".dump t").contains("INSERT INTO \"t\" (\"rowid\", \"a\") VALUES (1, 1);"))
+  }
+
+  @Test func `a table whose rows are in the order of a collation that is missing is named, and why it cannot be read`()
+    async throws
+  {
+    let library = try Library(
+      "CREATE TABLE t (a); CREATE TABLE tag (name TEXT PRIMARY KEY COLLATE nocase) WITHOUT ROWID; INSERT INTO tag VALUES (1);"
+    )
+    try library.rewriteSchema("UPDATE sqlite_schema SET sql = replace(sql, 'nocase', 'unicase')")
+    let session = try library.session()
+    #expect(
+      await session.failure(".dump")
+        == "tag cannot be written as statements: its key has a collation that the program that made the file adds to SQLite\n"
+        + ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file")
+    #expect(
+      await session.failure("select * from tag;")
+        == "no query solution\na table WITHOUT ROWID cannot be read if its key has a collation that only the program that "
+        + "made the file has; nor can a query use an index after INDEXED BY that does not serve it")
+    #expect(try await session.said(".dump t").contains("CREATE TABLE t (a);"))
   }
 
   @Test(arguments: ["attached.book", "attached . \"book\"", "\"attached\"./* of all */[book]"])

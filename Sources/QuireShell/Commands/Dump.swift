@@ -68,8 +68,12 @@ struct Dump {
     let all = try reader.columns(of: table.name)
     var columns = all.filter { $0.storage == .ordinary }.map(\.name)
     if let rowID = try rowID(of: table, all) { columns.insert(rowID, at: 0) }
-    // By the key, and not by an index that has all columns.
-    try copy(columns, of: table.name, "NOT INDEXED")
+    do {
+      // By the key, and not by an index that has all columns.
+      try copy(columns, of: table.name, "NOT INDEXED")
+    } catch let error as SQLiteError where error.isWithoutSolution {
+      throw cannot(table.name, "its key has a collation that the program that made the file adds to SQLite")
+    }
   }
 
   /// The name of the row id, if no column is one; nil if columns have all its names, too.
@@ -118,7 +122,8 @@ struct Dump {
       return try reader.columns(of: table)
     } catch {
       guard error.isOfApplication else { throw error }
-      throw cannot(table, "\(printable(error.message)), which the program that made the file adds to SQLite")
+      let missing = error.message.hasPrefix("error in tokenizer") ? "its tokenizer needs another" : error.message
+      throw cannot(table, "\(printable(missing)), which the program that made the file adds to SQLite")
     }
   }
 

@@ -106,6 +106,7 @@ struct SQLFailure {
 
   private static func users(ofMissing message: String) -> String {
     if message.contains("collation") { return "a column or an index of the file compares its texts so" }
+    if message.hasPrefix("error in tokenizer") { return "the tokenizer of a virtual table of the file needs another" }
     return message.contains("function")
       ? "a trigger, view, index or check of the file uses it" : "a virtual table of the file uses it"
   }
