@@ -31,6 +31,16 @@ extension ContractTests {
       #expect(await values.next() == "e")
     }
 
+    @Test func `a closure that returns an optional is observed, and nil is one of its values`() async throws {
+      let eden = library.eden
+      let titles = observing { eden.isIn ? eden.title : nil }
+      var values = titles.makeAsyncIterator()
+      #expect(await values.next() == .some("Eden"))
+      eden.isIn = false
+      await library.turn()
+      #expect(await values.next() == .some(nil))
+    }
+
     @Test func `observing ends with its closure's error, with nil, and with its task; others go on`() async throws {
       struct Gone: Error {}
       let eden = library.eden

@@ -15,8 +15,8 @@ public func observing<Element: Sendable, Failure: Error>(
   ObservedValues(isolation, SourcePlace(file, line)) { () throws(Failure) -> Element? in try read() }
 }
 
-/// The values of an observed closure, until it returns nil.
-public func observing<Element: Sendable, Failure: Error>(
+/// The values of an observed closure, until it returns nil. Its label is always written: without it nil is a value.
+@_disfavoredOverload public func observing<Element: Sendable, Failure: Error>(
   untilNil read: @escaping () throws(Failure) -> Element?, isolation: isolated any Actor = #isolation,
   file: String = #fileID, line: Int = #line
 ) -> ObservedValues<Element, Failure> {
