@@ -74,6 +74,23 @@ import Testing
     try database.write { try $0.connection.execute("INSERT INTO t VALUES (1, 1)") }
   }
 
+  @Test func `a program that writes the file in its old mode is waited for when a store opens it`() throws {
+    let scratch = try Scratch()
+    let other = try Connection(migrating: scratch.file(), access: .create, busyTimeout: .zero)
+    try other.execute("CREATE TABLE t (a)")
+    try other.execute("BEGIN IMMEDIATE")
+    var configuration = DatabaseConfiguration(.file(scratch.file()))
+    configuration.busyTimeout = .milliseconds(30)
+    let error = #expect(throws: DatabaseError.self) { try Database(configuration) }
+    guard case .busy(_, let waited, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(waited >= .milliseconds(30))
+    try other.execute("COMMIT")
+    _ = try Database(configuration)
+  }
+
   @Test(arguments: [
     "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT x", "RELEASE x", "ROLLBACK TO x", "ATTACH ':memory:' AS x",
     "DETACH x",

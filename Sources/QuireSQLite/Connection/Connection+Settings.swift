@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 internal import QuireRow
 
 // Each setting that guarantees depend on is read back: SQLite silently ignores a PRAGMA that it does not know or cannot
@@ -18,7 +19,7 @@ extension Connection {
     if access != .readOnly {
       // The way to a write-ahead log syncs four times.
       if options.isTemporary { try execute("PRAGMA synchronous = OFF") }
-      if options.role != .reader, !options.keepsJournalMode { try set("journal_mode", "WAL", reads: "wal") }
+      if options.role != .reader, !options.keepsJournalMode { try useLog() }
       try set("synchronous", options.synchronous.rawValue, reads: options.synchronous.level)
       try execute("PRAGMA journal_size_limit = \(64 << 20)")
     }
@@ -30,6 +31,21 @@ extension Connection {
     if options.role == .reader { try set("query_only", "ON", reads: "1") }
     if options.role != .free { installAuthorizer() }
     cache.removeAll()
+  }
+
+  /// Makes the file a WAL database, if it is not one yet.
+  ///
+  /// SQLite does not wait here for a program that writes the file in its old mode, such as one that creates it at this
+  /// moment: it reports at once that the file is busy.
+  private func useLog() throws {
+    let end = ContinuousClock.now + options.busyTimeout
+    while true {
+      do {
+        return try set("journal_mode", "WAL", reads: "wal")
+      } catch let error as SQLiteError where error.primaryCode == SQLITE_BUSY && ContinuousClock.now < end {
+        usleep(1000)
+      }
+    }
   }
 
   /// Whether the file uses JSON functions in its tables or indexes, and has no views and no triggers but those of change logs
