@@ -41,6 +41,14 @@ import Testing
     #expect(try titles(context, Tale.search(.fts5("title : dune NOT messiah"))) == ["Dune"])
   }
 
+  @Test func `a file that another process has only just created is opened`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data().write(to: file)
+    let (_, context) = try filled()
+    #expect(try titles(context, Tale.search("spice")) == ["Dune"])
+  }
+
   @Test func `a search is a descriptor: filtered, ordered, limited, counted`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let (_, context) = try filled()

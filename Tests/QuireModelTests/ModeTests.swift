@@ -21,7 +21,7 @@ import Testing
     var configuration = ModelConfiguration(url: file.url)
     configuration.busyTimeout = .milliseconds(1)
     func waitsBriefly() throws -> Bool {
-      try configuration.reading(file.url.path).query("PRAGMA busy_timeout").first == 1
+      try configuration.reading(file.url.path)?.query("PRAGMA busy_timeout").first == 1
     }
     #expect(try waitsBriefly())
     let other = try Connection(path: file.url.path, access: .readWrite)

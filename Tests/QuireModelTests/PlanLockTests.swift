@@ -11,6 +11,13 @@ import Testing
       for: Schema(versionedSchema: TicketsV2.self), migrationPlan: TicketsPlan.self, configurations: configuration)
   }
 
+  @Test func `a file that another process has only just created is opened`() throws {
+    let file = try TemporaryFile()
+    try Data().write(to: file.url)
+    try begin(ModelConfiguration(url: file.url))
+    #expect(try Data(contentsOf: file.url).isEmpty == false)
+  }
+
   @Test func `a file that another program migrates is waited for as long as the write timeout says, and it is named`()
     throws
   {

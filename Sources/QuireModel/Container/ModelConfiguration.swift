@@ -75,11 +75,20 @@ public struct ModelConfiguration: Sendable {
   }
 
   /// For a look into the file before it is opened: waits for others no longer than the store will.
-  func reading(_ file: String) throws(DatabaseError) -> Connection {
+  ///
+  /// - Returns: Nil if there is no file, or one without bytes: another process may be creating it at this moment.
+  func reading(_ file: String) throws(DatabaseError) -> Connection? {
     var options = ConnectionOptions()
     options.busyTimeout = busyTimeout
     options.leavesNothing = !allowsSave
-    return try Connection(path: file, access: .readOnly, options: options)
+    do {
+      return try Connection(path: file, access: .readOnly, options: options)
+    } catch {
+      switch error {
+      case .missing, .empty: return nil
+      default: throw error
+      }
+    }
   }
 
   /// - Throws: ``ModelError/unusableSetting(_:reason:)`` for the first setting that cannot be used.

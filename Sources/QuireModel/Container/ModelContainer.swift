@@ -211,9 +211,8 @@ public final class ModelContainer: Sendable {
     _ configuration: ModelConfiguration, _ entities: [Entity], _ joins: [JoinTable]
   ) throws -> Bool {
     guard entities.contains(where: { $0.fullText != nil }) else { return false }
-    guard let file = configuration.file?.path(percentEncoded: false), FileManager.default.fileExists(atPath: file)
+    guard let file = configuration.file?.path(percentEncoded: false), let connection = try configuration.reading(file)
     else { return true }
-    let connection = try configuration.reading(file)
     let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { SQLFragment(try $0.sql) })
     let others = try SchemaReader(connection).objects().compactMap { object -> String? in
       guard object.kind == .trigger || object.kind == .view, let sql = object.sql else { return nil }

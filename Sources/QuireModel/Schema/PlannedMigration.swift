@@ -90,7 +90,8 @@ struct PlannedMigration {
       }
       return SchemaError(.mismatch(path: path, differences: differences, mending: mending, advice: advice))
     }
-    guard let target, let present = try? version(of: path, configuration.reading(path)), present.number > target.number
+    guard let target, let connection = try? configuration.reading(path),
+      let present = try? version(of: path, connection), present.number > target.number
     else { return error }
     let advice =
       "The file is at \(present.words), and the container's models are those of \(target.words). A plan leads to newer "
@@ -113,9 +114,9 @@ struct PlannedMigration {
     guard let target else { return }
     func state() throws -> State? {
       try configuration.prepareShared()  // another machine may have done it
-      guard FileManager.default.fileExists(atPath: file) else { return nil }
-      let connection = try configuration.reading(file)
-      guard let version = try version(of: file, connection) else { return nil }
+      guard let connection = try configuration.reading(file), let version = try version(of: file, connection) else {
+        return nil
+      }
       let unfinished = try PlannedMigration.text("_quire_stage", on: connection)
       // A file that a newer program has written is compared with the models, and refused.
       return version.number < target.number || unfinished != nil
