@@ -78,6 +78,34 @@ import Testing
     #expect(try store.value("SELECT count(*) FROM volume") == 1)
   }
 
+  @Test(arguments: [Way.save, .byPredicate]) func `objects whose reference a delete rule clears are named as updated`(
+    _ way: Way
+  ) throws {
+    let store = try ModelContainer(
+      for: NullifyDock.self, NullifyBoat.self, NullifyLamp.self, NullifyFlag.self,
+      configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let filled = ModelContext(store)
+    let boats = [NullifyBoat(), NullifyBoat()]
+    let dock = NullifyDock()
+    dock.boats = boats
+    filled.insert(dock)
+    try filled.save()
+    let context = ModelContext(store)
+    let heard = Locked<Set<PersistentIdentifier>>([])
+    let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: context, queue: nil) {
+      let lists = $0.userInfo as? [String: [PersistentIdentifier]] ?? [:]
+      heard.withLock { $0 = Set(lists["updated"] ?? []) }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    if way == .byPredicate {
+      try context.delete(model: NullifyDock.self)
+    } else {
+      context.delete(try #require(try context.fetch(FetchDescriptor<NullifyDock>()).first))
+      try context.save()
+    }
+    #expect(heard.withLock { $0 } == Set(boats.map(\.persistentModelID)))
+  }
+
   @Test func `undo, redo and a deletion by predicate name their objects, too`() throws {
     let store = try store(["Lem": ["Eden", "Solaris"]])
     let context = ModelContext(store)
