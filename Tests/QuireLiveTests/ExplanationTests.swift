@@ -15,8 +15,8 @@ import Testing
     context = ModelContext(store, isolation: nil)
   }
 
-  private func shelf(limit: Int? = 20) throws -> LiveQuery<Book> {
-    try context.live(Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: limit)
+  private func shelf(limit: Int? = 20, in other: ModelContext? = nil) throws -> LiveQuery<Book> {
+    try (other ?? context).live(Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: limit)
   }
 
   @Test func `a list of its own table is kept by values; without an index its refill is slow, with it not`() throws {
@@ -318,6 +318,9 @@ import Testing
     #expect(said.count == 2 && said[0] == "the first 20 rows of book: \(warning)")
     #expect(said[1].hasPrefix("the greatest year of book: looking for the next value"))
     #expect(list.queriesRun == 1 && cost == 1)
+    // Another one of the same kind, such as another client's, is not told again.
+    _ = try shelf(in: ModelContext(store))
+    #expect(told.withLock { $0.count } == 2)
     observation.cancel()
     _ = try shelf()
     #expect(told.withLock { $0.count } == 2)

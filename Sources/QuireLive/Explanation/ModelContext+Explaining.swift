@@ -113,12 +113,15 @@ extension ContextCore {
     try requireStore().database.read(body)
   }
 
-  /// Warns of a result that is slow, if there are observers of warnings.
+  /// Warns of a result that is slow, if there are observers of warnings and no result of the same kind was warned of.
   func warnIfSlow(_ explanation: (Connection) throws -> LiveExplanation) throws {
-    guard let warnings = store?.warnings, warnings.areObserved else { return }
+    guard let store, store.warnings.areObserved else { return }
     let explanation = try readLatest(explanation)
     for warning in explanation.warnings {
-      warnings.emit(StoreWarning(.slowLiveResult, "\(explanation.subject): \(warning)"))
+      let text = "\(explanation.subject): \(warning)"
+      // With a limit, because subjects have numbers in them.
+      let isNew = store.slowResults.withLock { $0.count < 1000 && $0.insert(text).inserted }
+      if isNew { store.warnings.emit(StoreWarning(.slowLiveResult, text)) }
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import QuireRow
-package import QuireSQLite
+import QuireSQLite
 
 extension Migrator {
   /// Restores `backup`: the database's whole content becomes the backup's, in one transaction.
@@ -159,22 +159,6 @@ extension Migrator {
       guard error.isOfApplication else { throw error }
       return error.message
     }
-  }
-}
-
-extension SQLiteError {
-  /// Whether it says that something is missing which a program adds to SQLite.
-  package var isOfApplication: Bool { Self.isOfApplication(message) }
-
-  /// Whether SQLite has no way to read a table: its rows are in the order of a collation that is missing, or
-  /// `INDEXED BY` names an index that does not help.
-  package var isWithoutSolution: Bool { message == "no query solution" }
-
-  package static func isOfApplication(_ message: String) -> Bool {
-    [
-      "no such collation sequence", "no such function", "unknown function", "no such module", "no such tokenizer",
-      "unknown tokenizer", "error in tokenizer constructor",
-    ].contains { message.contains($0) }
   }
 }
 

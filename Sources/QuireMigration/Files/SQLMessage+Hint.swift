@@ -15,7 +15,7 @@ extension SQLMessage {
       return "the sqlite3 program's .dump writes there for virtual tables: only that program can run it. "
         + "What quire's .dump writes runs in both"
     }
-    if message == "no query solution" {
+    if SQLiteError.isWithoutSolution(message) {
       return "a table WITHOUT ROWID cannot be read if its key has a collation that only the program that made the file "
         + "has; nor can a query use an index after INDEXED BY that does not serve it"
     }

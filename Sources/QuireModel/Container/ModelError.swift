@@ -58,8 +58,11 @@ extension ModelError: CustomStringConvertible {
   /// What was not done because of it.
   private var outcome: String? {
     switch self {
-    case .notStorable, .notUnique, .relationshipCount:
+    case .notStorable, .relationshipCount:
       "Nothing was saved, and the edits are still pending: correct this one, delete the object, or roll back."
+    // Of SQL, too, which has no edits.
+    case .notUnique:
+      "Nothing was written, and unsaved edits are still pending: correct the value, delete the object, or roll back."
     case .conflict:
       "Nothing was saved, and the edits are still pending: roll back, or overwrite with save(onConflict: .merge)."
     case .refusedValue: "Nothing was changed."

@@ -19,6 +19,8 @@ package final class Store: Sendable {
   /// The foreign keys whose old values are captured, by the list that they make.
   private let listInterests = Locked<[ListPlace.Kind: CaptureToken]>([:])
   package let warnings = Broadcast<StoreWarning>()
+  /// The warnings of slow results that observers have been told.
+  package let slowResults = Locked<Set<String>>([])
   /// What the file follows, if it is shared.
   let node: StoreNode?
   /// Nil if there are no models.

@@ -22,7 +22,8 @@ public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
     case loading
     /// A live result could not follow a commit, and shows the one before. Also in the result's `error`.
     case liveResult
-    /// A new live result will read a whole table when rows change. The description names the index that would help.
+    /// A new live result will read a whole table when rows change. The description names the index that would help. Told
+    /// once, however many results of the same kind follow, such as one for each client of a server.
     case slowLiveResult
     /// A relationship is loaded for one object at a time, over and over. In debug builds only.
     case repeatedLoads
