@@ -87,7 +87,7 @@ import Testing
     }
     let other = ModelContext(try store())
     #expect(throws: ModelError.self) { try other.fetch(Volume.search("dune")) }
-    #expect(throws: ModelError.self) { try context.live(Tale.search("dune")) }
+    #expect(throws: ModelError.self) { try other.live(Volume.search("dune")) }
   }
 
   @Test func `the index follows saves, SQL and other programs, and what is rolled back is not in it`() throws {

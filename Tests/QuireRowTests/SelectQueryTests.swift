@@ -188,4 +188,24 @@ import Testing
         "SEARCH t0 USING COVERING INDEX book_year_title (year>?)",
       ])
   }
+
+  @Test func `a search begins with its index, and known rows are looked up in it`() throws {
+    let database = try library()
+    try database.run(
+      "CREATE VIRTUAL TABLE words USING fts5(title, content = 'book', content_rowid = 'id');"
+        + " INSERT INTO words(words) VALUES ('rebuild')")
+    let search = TextSearch(index: "words", columns: ["title"], expression: "title")
+    var query = SelectQuery(
+      from: "book", columns: ["id"], where: .column("is_available"), searching: search,
+      orderedBy: [OrderTerm(TextSearch.rank, isNullable: false)], limit: 3)
+    #expect(query.isRanked && query.decidingColumns == ["is_available", "title", "id"])
+    #expect(try query.statement().bindings == ["title", 3])
+    let plan = "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"
+    #expect(try database.plan(query.statement()).hasPrefix("SCAN s VIRTUAL TABLE INDEX 0:M1"))
+    #expect(try database.plan(query.statement()).contains(plan))
+    #expect(try database.plan(query.count()).contains(plan))
+    query.order = []
+    #expect(!query.isRanked)
+    #expect(try database.plan(query.statement(forKeys: [1, 2])).contains("SCAN s VIRTUAL TABLE INDEX 0:=M1"))
+  }
 }

@@ -15,7 +15,12 @@ struct Explainer {
   // MARK: Lists
 
   func list(waking filters: [ChangeFilter]) throws -> LiveExplanation {
-    LiveExplanation(
+    if select.isRanked {
+      return LiveExplanation(
+        rerunning: shownRows, because: "the rank of a row depends on the words of all rows", wakes: wakes(filters),
+        statement: try Statement(.again, select.entryQuery.statement(), on: connection))
+    }
+    return LiveExplanation(
       "\(shownRows)", columns.isOwn ? .incremental : .requerying, because: listReasons, wakes: wakes(filters),
       costs: listCosts, statements: try listStatements())
   }

@@ -4,8 +4,10 @@ import QuireRow
 enum IndexAdvice {
   /// For a query's rows in order: the columns compared with one value each, followed by those of the order.
   ///
-  /// Nil if the order is not by columns of the query's own table: no index can have it.
+  /// Nil if the order is not by columns of the query's own table, because no index can have it, and for a search, whose
+  /// rows its own index finds.
   static func index(for query: SelectQuery) throws -> String? {
+    if query.search != nil { return nil }
     let key = ColumnPath(query.key)
     var terms: [(column: String, ascending: Bool)] = []
     for term in query.totalOrder {

@@ -42,7 +42,8 @@ extension LiveExplanation {
       let sorts = Self.sortsAll(lines)
       let isLimited = sql.text.hasSuffix(" LIMIT ?")
       // With an index in the requested order, a limit ends the scan.
-      let scans = lines.compactMap(Self.scanned).filter { $0.alias != "k" && !($0.isInOrder && isLimited && !sorts) }
+      let scans = lines.compactMap(Self.scanned)
+        .filter { !Self.lookUps.contains($0.alias) && !($0.isInOrder && isLimited && !sorts) }
         .map { Self.tables(in: sql.text)[$0.alias] ?? $0.alias }
       self.init(
         purpose, sql: sql.text, plan: lines, scans: scans, sorts: sorts,
@@ -66,6 +67,9 @@ extension LiveExplanation {
       while try explain.step() { lines.append(try explain.row.text(3)) }
       return lines
     }
+
+    /// The list of keys and the full-text index, of which a plan says SCAN.
+    private static let lookUps = ["k", "s"]
 
     /// `RIGHT PART OF ORDER BY` alone sorts only rows that tie.
     static func sortsAll(_ plan: [String]) -> Bool { plan.contains("USE TEMP B-TREE FOR ORDER BY") }

@@ -20,7 +20,9 @@ struct RowsQuery<Row: Projection> {
   }
 
   func select(_ projection: ProjectionQuery<Row>) throws -> SelectQuery {
-    try descriptor.refuseFullText()
+    if descriptor.fullText != nil {
+      throw ModelError.query("live rows of a projection cannot follow a full-text search: a live result of objects can")
+    }
     return try projection.select(
       where: descriptor.predicate, having: having, sortBy: order.map { .fields($0) } ?? .properties(descriptor.sortBy),
       limit: descriptor.fetchLimit, offset: descriptor.fetchOffset ?? 0)

@@ -21,7 +21,8 @@ struct QueryColumns {
     table = select.table
     key = select.key
     self.related = RelatedColumns.all(of: related)
-    needsRows = select.filter?.needsRows ?? false || select.order.contains { $0.expression.needsRows }
+    needsRows =
+      select.search != nil || select.filter?.needsRows ?? false || select.order.contains { $0.expression.needsRows }
     var own: Set<String> = []
     var reached: [[ColumnPath.Step]: Set<String>] = [:]
     for path in columns {

@@ -7,7 +7,8 @@ import QuireSQLite
 /// Shows keys. Knows the order values of a window of them, and leaves the rest of its state to SQLite's tables and
 /// indexes. If the query reads columns of its own table only, a change is evaluated by the captured values and costs no
 /// SQL; otherwise the changed rows are read by key. Removals from a limited result are refilled from the look-ahead,
-/// and from the table when that is used up.
+/// and from the table when that is used up. A search in the order of rank is loaded again by each change, because the
+/// rank of a row depends on the words of all others.
 final class WindowOperator: LiveOperator {
   let owner: ContextCore
   var state: WindowState
@@ -81,14 +82,15 @@ final class WindowOperator: LiveOperator {
 
   /// If only limit and offset differ, the rows that the window holds are reused, and only missing ones are read.
   func load(_ query: SelectQuery, _ occasion: LoadOccasion, on connection: Connection) throws -> WindowDelta {
-    let isPaged = occasion.isCurrent && select.isEqualButForPage(query)
+    let isPaged = occasion.isCurrent && !query.isRanked && select.isEqualButForPage(query)
     if !isPaged { try readColumns?(connection) }
     var other = isPaged ? WindowState(query, holding: state.window) : WindowState(query)
     if isPaged {
       try refill(&other, on: connection)
     } else {
       let limit = other.window.capacity
-      other.window.fill(try entries(limited(query, limit), other.terms, on: connection), limit: limit)
+      let found = try query.asked { try entries(limited(query, limit), other.terms, on: connection) }
+      other.window.fill(found, limit: limit)
     }
     let after = Array(other.shown(from: 0, to: other.shownCount))
     if let validate {
@@ -127,7 +129,7 @@ final class WindowOperator: LiveOperator {
 
   func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<WindowDelta> {
     touched = []
-    if !columns.tellsRelated(batch) { return .unknown }
+    if select.isRanked || !columns.tellsRelated(batch) { return .unknown }
     let effect = try effect(of: batch, on: connection)
     touched = effect.touched
     if effect.isEmpty { return .unchanged }

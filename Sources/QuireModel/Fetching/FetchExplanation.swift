@@ -24,7 +24,8 @@ extension ModelContext {
   /// - Throws: As ``fetch(_:)`` does.
   public func explain<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> FetchExplanation {
     try owner.following.catchUp()
-    let query = try ResolvedQuery(descriptor, in: try owner.requireStore(), evaluating: true, asking: owner)
+    let query = try ResolvedQuery(
+      descriptor, in: try owner.requireStore(), evaluating: descriptor.fullText == nil, asking: owner)
     let sql = try (query.remaining == nil ? query.select : query.candidates).statement()
     let plan = try owner.read { connection in
       try connection.query("EXPLAIN QUERY PLAN " + sql.text, sql.bindings).rows.compactMap { row in

@@ -19,8 +19,8 @@ package final class Fetcher: ContextPart {
   func fetch<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [Model] {
     try core.following.catchUp()
     let store = try requireStore()
-    if let text = descriptor.fullText {
-      let (entity, keys) = try found(descriptor, text)
+    if descriptor.fullText != nil {
+      let (entity, keys) = try found(descriptor)
       let result: [Model] = try objects(entity, keys: keys)
       for keyPath in descriptor.relationshipKeyPathsForPrefetching { prefetch(keyPath, of: result, entity) }
       core.following.hasRead()
@@ -111,7 +111,7 @@ package final class Fetcher: ContextPart {
 
   func count<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> Int {
     try core.following.catchUp()
-    if let text = descriptor.fullText { return try found(descriptor, text).keys.count }
+    if descriptor.fullText != nil { return try found(descriptor).keys.count }
     let sql: SQLText
     switch try answer(descriptor, as: .count, { try $0.select.count() }) {
     case .objects(let objects): return objects.count
@@ -126,8 +126,8 @@ package final class Fetcher: ContextPart {
 
   func identifiers<Model: PersistentModel>(_ descriptor: FetchDescriptor<Model>) throws -> [PersistentIdentifier] {
     try core.following.catchUp()
-    if let text = descriptor.fullText {
-      let (entity, keys) = try found(descriptor, text)
+    if descriptor.fullText != nil {
+      let (entity, keys) = try found(descriptor)
       return keys.map { PersistentIdentifier(store: core.storeNumber, entity: UInt32(entity.index), key: $0) }
     }
     let store = try requireStore()

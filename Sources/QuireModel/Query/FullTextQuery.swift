@@ -51,21 +51,10 @@ extension PersistentModel {
   public static func search(_ words: String) -> FetchDescriptor<Self> { search(.words(words)) }
 
   /// The objects that a full-text query finds, as a descriptor that can be filtered, ordered and limited like any
-  /// other.
+  /// other, and followed by a live result.
   public static func search(_ query: FullTextQuery) -> FetchDescriptor<Self> {
     var descriptor = FetchDescriptor<Self>()
     descriptor.fullText = query
     return descriptor
-  }
-}
-
-extension FetchDescriptor {
-  /// For live results and explanations: a row's rank depends on the words of all other rows, so results cannot be
-  /// followed.
-  package func refuseFullText() throws {
-    if fullText == nil { return }
-    throw ModelError.query(
-      "a full-text search is for fetches: live results cannot follow it, and nothing explains it. Fetch it again when the model's rows have changed"
-    )
   }
 }

@@ -38,11 +38,11 @@ package struct ResolvedQuery {
     _ descriptor: FetchDescriptor<Model>, in store: Store, evaluating: Bool = false, asking owner: ContextCore? = nil,
     standingIn standIns: StandIns? = nil
   ) throws {
-    try descriptor.refuseFullText()
     try self.init(
       Model.self, where: descriptor.predicate, sortBy: descriptor.sortBy, limit: descriptor.fetchLimit,
       offset: descriptor.fetchOffset ?? 0, in: store, evaluating: evaluating,
       asking: descriptor.includePendingChanges ? owner : nil, standingIn: standIns)
+    try descriptor.fullText.map { try search($0) }
   }
 
   /// - Parameters:

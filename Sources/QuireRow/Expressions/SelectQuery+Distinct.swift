@@ -29,7 +29,7 @@ extension SelectQuery {
     let page = Self.page(limit, offset)
     let joins = try writer.joins.clauses()
     return SQLText(
-      "SELECT DISTINCT \(selected.text) FROM \(try quotedName(table)) AS t0\(joins)\(condition.text) ORDER BY \(order)\(page.text)",
+      "SELECT DISTINCT \(selected.text) FROM \(try source())\(joins)\(condition.text) ORDER BY \(order)\(page.text)",
       selected.bindings + condition.bindings + page.bindings)
   }
 }

@@ -33,7 +33,7 @@ extension SelectQuery {
     var writer = ExpressionWriter()
     let condition = try whereClause(&writer, excluding: false, after: nil)
     let joins = try writer.joins.clauses()
-    let source = "FROM \(try quotedName(table)) AS t0\(joins)\(condition.text)"
+    let source = "FROM \(try source())\(joins)\(condition.text)"
     if limit == nil, offset == 0 { return SQLText("SELECT count(*) \(source)", condition.bindings) }
     let page = Self.page(limit, offset)
     return SQLText("SELECT count(*) FROM (SELECT 1 \(source)\(page.text))", condition.bindings + page.bindings)
@@ -45,7 +45,7 @@ extension SelectQuery {
     let condition = try whereClause(&writer, excluding: true, after: nil)
     let joins = try writer.joins.clauses()
     return SQLText(
-      "SELECT count(*) FROM \(try quotedName(table)) AS t0\(joins)\(condition.text)",
+      "SELECT count(*) FROM \(try source())\(joins)\(condition.text)",
       condition.bindings + [.text(KeyList.json(keys))])
   }
 
@@ -63,7 +63,7 @@ extension SelectQuery {
     after: ((inout ExpressionWriter) throws(QueryError) -> Void)? = nil, limit: Int?, offset: Int
   ) throws(QueryError) -> SQLText {
     var writer = ExpressionWriter()
-    var source = "\(try quotedName(table)) AS t0"
+    var source = try source()
     var driving: Set<[ColumnPath.Step]> = []
     if keys != nil {
       (source, driving) = try drivenSource(steps, &writer)
@@ -122,7 +122,7 @@ extension SelectQuery {
       if count > 0 { driving.insert(before) }
     }
     if steps.isEmpty { text += " CROSS JOIN \(try quotedName(table)) AS t0 ON t0.\(try quotedName(key)) = k.value" }
-    return (text, driving)
+    return (text + (try searchJoin()), driving)
   }
 
   /// ` WHERE …`, or nothing; the caller binds the JSON of excluded keys last.
@@ -131,6 +131,10 @@ extension SelectQuery {
   ) throws(QueryError) -> SQLText {
     var parts: [String] = []
     var bindings: [Value] = []
+    if let search {
+      parts.append("s.\(try quotedName(search.index)) MATCH ?")
+      bindings.append(.text(search.expression))
+    }
     if let filter, filter != .true {
       writer.sql = SQLText()
       try writer.filter(filter)

@@ -15,6 +15,8 @@ package struct SelectQuery: Hashable, Sendable {
   /// The expressions that follow the columns.
   package var expressions: [RowExpression]
   package var filter: RowExpression?
+  /// A further condition on the rows; nil if they are not searched.
+  package var search: TextSearch?
   /// As requested; ``totalOrder`` is the order that is used.
   package var order: [OrderTerm]
   package var limit: Int?
@@ -22,13 +24,15 @@ package struct SelectQuery: Hashable, Sendable {
 
   package init(
     from table: String, key: String = "id", columns: [ColumnPath], expressions: [RowExpression] = [],
-    where filter: RowExpression? = nil, orderedBy order: [OrderTerm] = [], limit: Int? = nil, offset: Int = 0
+    where filter: RowExpression? = nil, searching search: TextSearch? = nil, orderedBy order: [OrderTerm] = [],
+    limit: Int? = nil, offset: Int = 0
   ) {
     self.table = table
     self.key = key
     self.columns = columns
     self.expressions = expressions
     self.filter = filter
+    self.search = search
     self.order = order
     self.limit = limit
     self.offset = offset
@@ -44,7 +48,8 @@ package struct SelectQuery: Hashable, Sendable {
 
   /// All columns that determine which rows are in the result, and their order.
   package var decidingColumns: Set<ColumnPath> {
-    totalOrder.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
+    let searched = Set((search?.columns ?? []).map { ColumnPath($0) })
+    return totalOrder.reduce(into: searched.union(filter?.columns ?? [])) { $0.formUnion($1.expression.columns) }
   }
 
   /// The conditions on related rows that determine which rows are in the result, and their order.
