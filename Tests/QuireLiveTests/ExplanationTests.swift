@@ -16,7 +16,8 @@ import Testing
   }
 
   private func shelf(limit: Int? = 20, in other: ModelContext? = nil) throws -> LiveQuery<Book> {
-    try (other ?? context).live(Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: limit)
+    try (other ?? context).live(
+      Book.self, where: #Predicate { $0.isIn }, sortBy: [SortDescriptor(\.title)], limit: limit)
   }
 
   @Test func `a list of its own table is kept by values; without an index its refill is slow, with it not`() throws {
