@@ -91,7 +91,8 @@ struct UpkeepTests {
   }
 
   @Test func `a check names the table and the key in which files differ`() throws {
-    let nodes = try TestNodes(3)
+    // What a node finds is not waited for: it is left out if the log does not take it in time.
+    let nodes = try TestNodes(3, patience: .seconds(60))
     for number in 0..<300 { try nodes[0].write("INSERT INTO counter (note) VALUES (?)", [.integer(Int64(number))]) }
     for node in nodes.nodes { try node.catchUpInTheEnd() }
     let breaker = try GuardBreaker(nodes[2].database.path)
