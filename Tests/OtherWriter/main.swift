@@ -6,6 +6,7 @@ import Transfers
 // BEGIN to COMMIT as one commit, and prints what a line asks it to. `insert` saves a new `Ticket` and prints its key;
 // `OtherWriter FILE read` only reads the file: it prints the tickets' texts, and again after each line of standard input.
 // `delete KEY` deletes one. `transfer COUNT WAY` moves amounts between accounts: see Tests/Transfers.
+// `OtherWriter FILE busy` writes without a pause until it is killed, for 50 ms each time.
 // `work` and `follow` are in Work.swift, `fork` is in Fork.swift.
 
 @Model final class Ticket {
@@ -18,6 +19,8 @@ switch CommandLine.arguments.dropFirst(2).first {
 case "read":
   try readTickets()
   exit(0)
+case "busy":
+  try writeWithoutPause()
 case "work":
   let words = CommandLine.arguments.dropFirst(3).map { $0 }
   try await runWork(file, Set(words[0].split(separator: ",")), Array(words.dropFirst()))
@@ -52,6 +55,16 @@ func say(_ line: some CustomStringConvertible) { FileHandle.standardOutput.write
     say(all.map(\.text).joined(separator: " "))
   } while readLine() != nil
   try store.close()
+}
+
+@MainActor func writeWithoutPause() throws -> Never {
+  let store = try ModelContainer(for: Ticket.self, url: URL(filePath: file))
+  while true {
+    try store.writeSQL { transaction in
+      try transaction.execute("INSERT INTO ticket (text) VALUES ('busy')")
+      usleep(50_000)
+    }
+  }
 }
 
 while let line = readLine() {

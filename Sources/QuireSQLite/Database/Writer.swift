@@ -10,6 +10,8 @@ final class Writer: ConnectionGuardian {
   private let begin, enlist, commit, rollback, savepoint, release, rollbackTo: Statement
   let writeAheadLog: WriteAheadLog
   private let events: StoreEvents
+  private var turns = WriteTurns(at: .now)
+  private var others: OtherProcesses
 
   private(set) var isInTransaction = false
   /// The error that ended the transaction behind our back. Until the write is over, the connection is read-only.
@@ -36,6 +38,7 @@ final class Writer: ConnectionGuardian {
     copies: RunningCopies, events: StoreEvents
   ) throws {
     self.events = events
+    others = OtherProcesses(path)
     let connection = try Connection(path: path, access: configuration.access, options: configuration.options(.writer))
     self.connection = connection
     capture = try Capture(on: connection, interests: interests, tables: tables)
@@ -66,8 +69,12 @@ extension Writer {
   /// - Parameters:
   ///   - patience: How long to wait while another process holds the file's lock.
   ///   - lock: The store's own, with which it does not wait for a write of the calling thread through another store.
-  func beginTransaction(waiting patience: LockPatience, under lock: WriteLock? = nil) throws {
+  ///   - areOthersKnown: Whether other stores are known to have the file open, in this process, too.
+  func beginTransaction(
+    waiting patience: LockPatience, under lock: WriteLock? = nil, areOthersKnown: Bool = false
+  ) throws {
     events.follow(connection)
+    leaveTurn(waiting: patience, areOthersKnown)
     try connection.waitingForLock(patience, under: lock) { () throws(SQLiteError) in try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
@@ -86,6 +93,12 @@ extension Writer {
     }
   }
 
+  /// Pauses if other processes could not write for long. A write that does not wait for others does not pause either.
+  private func leaveTurn(waiting patience: LockPatience, _ areOthersKnown: Bool) {
+    if !turns.isDue(at: .now) || patience.isOver { return }
+    if areOthersKnown || others.haveOpen() { usleep(UInt32(WriteTurns.pause / .microseconds(1))) }
+  }
+
   /// Another connection's commit may have altered the schema, and its rows are unknown.
   ///
   /// - Returns: whether it has altered it.
@@ -93,6 +106,7 @@ extension Writer {
     let version = quire_data_version(connection.handle)
     followsForeignCommit = version != dataVersion
     guard followsForeignCommit else { return false }
+    turns.othersHaveWritten(at: .now)
     foreignCommitCount += 1
     dataVersion = version
     let schema = try connection.privileged { () throws(SQLiteError) in
@@ -161,6 +175,7 @@ extension Writer {
     capture.end()
     log.end()
     isInTransaction = false
+    turns.transactionEnded(at: .now)
     if connection.isInherited { return }
     let wasLost = lost != nil
     ownTriggers?.rolledBack()
