@@ -93,6 +93,27 @@ import Testing
     #expect(try quire.shell("sqlite3 copy.db 'SELECT a FROM n'").output == "7\n")
   }
 
+  @Test func `a file that another program keeps locked is said to be that, and what helps`() throws {
+    let before = names
+    let ran = try quire.shell(
+      """
+      mkfifo input; sqlite3 library.db < input &
+      exec 3> input; printf 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;\n.shell touch open\n' >&3
+      while [ ! -e open ]; do sleep 0.05; done
+      quire backup library.db copy.db --wait 0; status=$?
+      exec 3>&-; wait; rm open input; exit $status
+      """)
+    #expect(ran.status == 6 && ran.firstLine.hasPrefix("error: another program has kept library.db locked for "))
+    #expect(
+      ran.error.hasSuffix(
+        """
+        , so it was not copied; nothing was written
+            --wait SECONDS waits longer. A program that keeps its file locked until it ends, as browsers do, has to end first
+
+        """), "\(ran)")
+    #expect(names == before)
+  }
+
   @Test func `wrong words and wrong places are refused, and nothing is made`() throws {
     let before = names
     #expect(try quire("backup", "library.db").status == 2)

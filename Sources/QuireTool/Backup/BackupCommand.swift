@@ -90,7 +90,11 @@ struct BackupRun {
   private func failure(_ error: any Error) -> CommandFailure {
     guard let error = error as? DatabaseError else { return CommandFailure("\(error)") }
     return switch error {
-    case .busy: CommandFailure("\(error)\n    --wait SECONDS waits longer", .busy)
+    case .busy(_, let waited, _):
+      CommandFailure(
+        "another program has kept \(file) locked for \(waited.spoken), so it was not copied; nothing was written\n"
+          + "    --wait SECONDS waits longer. A program that keeps its file locked until it ends, as browsers do, has to end "
+          + "first", .busy)
     case .missing, .empty: CommandFailure(ShellFailure(error), in: "")
     case .isDirectory, .notADatabase, .unreadable, .hardLinked, .cannotCreate:
       CommandFailure("\(error)", .usage)
