@@ -66,7 +66,9 @@ extension DatabaseError {
 extension DatabaseError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .notADatabase(let path): "\(path) is not an SQLite database; it was not touched. Check the path"
+    case .notADatabase(let path):
+      "\(path) is not an SQLite database; it was not touched. Check the path: if it is right, the file is encrypted, or its "
+        + "first page is damaged"
     case .isDirectory(let path): "\(path) is a directory; give the path of a file in it"
     case .missing(let path): "there is no database at \(path); check the path, or open it for creating"
     case .empty(let path): "\(path) has no bytes; open it for creating if it is to become a database"
@@ -76,7 +78,7 @@ extension DatabaseError: CustomStringConvertible {
     case .cannotCreate(let path, let reason): "\(path) cannot be created: \(reason)"
     case .corrupt(let path, let sql):
       "\(path) is damaged\(sql.map { " (seen by: \($0))" } ?? ""). Nothing more is written to it; "
-        + "restore a backup, or save what is readable into a new file"
+        + "restore a backup, or save what is readable into a new file: sqlite3 FILE .recover | sqlite3 NEW"
     case .readOnly(let path, let reason):
       reason.map { "\(path) can only be read: \($0). Nothing was written" }
         ?? "\(path) was opened for reading only; nothing was written"
