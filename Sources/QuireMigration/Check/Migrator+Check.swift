@@ -50,9 +50,13 @@ extension Migrator {
     var findings: [CheckFinding] = []
     if let current = plan.current, files.contains(where: { $0.version == current }) {
       do {
-        for difference in try replay(to: current).differences(to: try schema()) {
+        let (schema, parts) = try schemaHere()
+        for difference in try replay(to: current).differences(to: schema) {
           findings.append(
             CheckFinding(.otherSchema, "\(database) is not as its migrations made it: \(difference)"))
+        }
+        if !parts.names.isEmpty {
+          findings.append(CheckFinding(.notReplayed, "not compared: \(parts.description)"))
         }
       } catch MigrationError.failed(let failure) where failure.needsApplication {
         // `checkFiles` has said so.

@@ -6,6 +6,12 @@ extension Migrator {
     try translating { try DatabaseSchema(on: try open(.readOnly)) }
   }
 
+  /// As ``schema()``, without what only the program of the database can make: files can never make that.
+  package func schemaHere() throws(MigrationError) -> (here: DatabaseSchema, ofProgram: ProgramParts) {
+    let schema = try schema()
+    return try translating { try schema.parted() }
+  }
+
   /// The schema that results from running the files, up to `last`, on a temporary empty database.
   ///
   /// - Throws: The ``MigrationError`` of a file that fails on an empty database.

@@ -277,7 +277,7 @@ extension DatabaseSchema.Object {
   fileprivate var isIndex: Bool { content != nil }
 
   /// The table or view.
-  fileprivate var content: SQLName? {
+  var content: SQLName? {
     let text = VirtualTableText(sql.text)
     return text.isIndex ? text.content.map { SQLName($0) } : nil
   }
@@ -285,7 +285,7 @@ extension DatabaseSchema.Object {
 
 extension DatabaseSchema {
   /// The views that read one of these tables or views, or a view that does.
-  fileprivate func views(reading names: Set<SQLName>) -> [Object] {
+  func views(reading names: Set<SQLName>) -> [Object] {
     var read = names
     var found: [Object] = []
     while let view = views.first(where: { view in

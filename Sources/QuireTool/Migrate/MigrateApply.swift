@@ -126,7 +126,7 @@ struct MigrateApply {
   private func writeSchema(_ migrator: Migrator) throws -> String? {
     let path = target.folder + "/schema.sql"
     guard target.terminal.error.isTerminal, FileManager.default.fileExists(atPath: path) else { return nil }
-    let schema = try migrator.schema().text
+    let schema = try migrator.schemaHere().here.text
     guard (try? String(contentsOfFile: path, encoding: .utf8)) != schema else { return nil }
     do {
       try Data(schema.utf8).write(to: URL(filePath: path), options: .atomic)

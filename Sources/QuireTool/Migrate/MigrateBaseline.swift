@@ -37,7 +37,10 @@ struct MigrateBaseline {
   /// Between the database and what the files make. Of files that need what only the application has nothing is known.
   private func differences(_ version: MigrationVersion, _ migrator: Migrator) throws -> [SchemaDifference] {
     do {
-      return try migrator.schema().differences(to: migrator.replay(to: version))
+      let made = try migrator.replay(to: version)
+      let (schema, parts) = try migrator.schemaHere()
+      if !parts.names.isEmpty { target.terminal.note(printable("not compared: \(parts.description)")) }
+      return schema.differences(to: made)
     } catch MigrationError.failed(let failure) where failure.needsApplication {
       target.terminal.note("not compared with the files: \(printable("\(failure.place): \(failure.message)"))")
       return []

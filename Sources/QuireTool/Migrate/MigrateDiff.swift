@@ -18,7 +18,9 @@ struct MigrateDiff {
       default: (words[0], words[1])
       }
     let sides = MigrateSchemas(target: target)
-    let (old, new) = (try sides.schema(from), try sides.schema(to))
+    // Files can make nothing that needs a program of its own; two databases may both have it.
+    let isWhole = sides.isDatabase(from) && sides.isDatabase(to)
+    let (old, new) = (try sides.schema(from, isWhole: isWhole), try sides.schema(to, isWhole: isWhole))
     // Beside the models there may be more in a database: what it is the models do not say.
     let kept = to == "model" ? KeptNames.all : .matching(invocation.values("--keep"))
     let renames = try invocation.renames()
@@ -68,10 +70,12 @@ struct MigrateDiff {
 struct MigrateSchemas {
   let target: MigrateTarget
 
-  /// - Parameter word: `db`, `files`, `model`, the path of a database or of an SQL script, or a version of the files.
-  func schema(_ word: String) throws -> DatabaseSchema {
+  /// - Parameters:
+  ///   - word: `db`, `files`, `model`, the path of a database or of an SQL script, or a version of the files.
+  ///   - isWhole: Whether a database's has what only its program can make, too. Without, a note names it.
+  func schema(_ word: String, isWhole: Bool = false) throws -> DatabaseSchema {
     switch word {
-    case "db": return try schema(of: target.database())
+    case "db": return try schema(of: target.database(), isWhole)
     case "files": return try files(to: nil)
     case "model": return try model()
     default:
@@ -83,10 +87,17 @@ struct MigrateSchemas {
           "‘\(word)’ is not a schema. \(near)Use db, files, model, a version, the file of a database, and an SQL script"
         )
       }
-      let isScript = word.lowercased().hasSuffix(".sql") || isPipe(word)
-      return isScript ? try schema(ofScript: word, called: word) : try schema(of: word)
+      return isScript(word) ? try schema(ofScript: word, called: word) : try schema(of: word, isWhole)
     }
   }
+
+  /// Whether the word leads to a database.
+  func isDatabase(_ word: String) -> Bool {
+    if ["files", "model", "-"].contains(word) { return false }
+    return word == "db" || (try? target.version(word)) == nil && !isScript(word)
+  }
+
+  private func isScript(_ path: String) -> Bool { path.lowercased().hasSuffix(".sql") || isPipe(path) }
 
   /// Such as `<(sqlite3 other.db .schema)` of a shell.
   private func isPipe(_ path: String) -> Bool {
@@ -104,9 +115,15 @@ struct MigrateSchemas {
     }
   }
 
-  private func schema(of path: String) throws -> DatabaseSchema {
-    let migrator = Migrator(database: path, files: [])
-    return try MigrateFailure(target: target, migrator: migrator).explaining { try migrator.schema() }
+  private func schema(of path: String, _ isWhole: Bool) throws -> DatabaseSchema {
+    var migrator = Migrator(database: path, files: [])
+    migrator.wait = try target.wait()
+    return try MigrateFailure(target: target, migrator: migrator).explaining {
+      if isWhole { return try migrator.schema() }
+      let (schema, parts) = try migrator.schemaHere()
+      if !parts.names.isEmpty { target.terminal.note(printable("left out: \(parts.description)")) }
+      return schema
+    }
   }
 
   /// What the files make of nothing.

@@ -10,7 +10,8 @@ struct MigrateSchema {
 
   /// The schema of the database if one is named, otherwise the one the files result in.
   func run() throws -> ExitStatus {
-    let schema = try MigrateSchemas(target: target).schema(target.optionalDatabase == nil ? "files" : "db")
+    let schema = try MigrateSchemas(target: target).schema(
+      target.optionalDatabase == nil ? "files" : "db", isWhole: invocation.flag("--stdout"))
     if invocation.flag("--stdout"), target.isJSON {
       target.terminal.print(JSON.object([("v", 1), ("file", .null), ("sql", .string(schema.text))]).text)
       return .done

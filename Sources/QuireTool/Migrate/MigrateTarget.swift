@@ -88,12 +88,15 @@ struct MigrateTarget {
     return files
   }
 
+  /// How long another writer is waited for.
+  func wait() throws -> Duration { .seconds(try invocation.integer("--wait", in: 0...86_400) ?? 10) }
+
   /// Reads the folder, before any database is touched.
   func migrator(needsFiles: Bool = true) throws -> Migrator {
     let database = try database()
-    let seconds = try invocation.integer("--wait", in: 0...86_400) ?? 10
+    let wait = try wait()
     var migrator = Migrator(database: database, files: try needsFiles ? files() : filesIfAny(), steps: steps)
-    migrator.wait = .seconds(seconds)
+    migrator.wait = wait
     migrator.by = program
     if source.embedded == nil, !isQuiet { noteWhatIsNotSeen(migrator.files) }
     return migrator
