@@ -280,10 +280,7 @@ extension MigrationFailure: CustomStringConvertible {
     if message.hasPrefix("no such collation sequence: ") {
       return "SQLite has no such collation: one that a program adds is not there when migrations run"
     }
-    if message.hasPrefix("error in index "), SQLiteError.isOfApplication(message) {
-      return "SQLite renames no table while an index needs what its program adds: drop that index before, and let the "
-        + "program make it again"
-    }
+    if let hint = SQLMessage.hint(ofAlteration: message) { return hint }
     if let alteration { return alteration }
     if let hint = SQLMessage.hint(message) { return hint }
     if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: place.text.hasPrefix) {

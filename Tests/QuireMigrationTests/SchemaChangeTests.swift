@@ -301,6 +301,21 @@ import Testing
     }
   }
 
+  @Test func `a trigger that names what is not there stops a rebuild of another table, and what to do is said`() {
+    let schema = [
+      "CREATE TABLE book (id INTEGER PRIMARY KEY)", "CREATE TABLE log (x)",
+      "CREATE TRIGGER logged AFTER INSERT ON log BEGIN UPDATE log SET x = NEW.gone; END",
+    ]
+    #expect {
+      try change(schema, schema, rebuilding: ["book"])
+    } throws: {
+      "\($0)".hasPrefix("error in trigger logged: no such column: NEW.gone")
+        && "\($0)".hasSuffix(
+          "\nSQLite alters no table while a trigger or view names what is not there: drop that before, "
+            + "and make it again as it should be")
+    }
+  }
+
   @Test func `a stored generated column takes a rebuild`() throws {
     let old = ["CREATE TABLE t (a TEXT)", "INSERT INTO t VALUES ('x')"]
     let change = try change([old[0]], ["CREATE TABLE t (a TEXT, g TEXT AS (upper(a)) STORED)"])

@@ -30,7 +30,9 @@ import Testing
     "person, words, book_price, persons and counted, which only the program of this file can make "
     + "(no such collation sequence: OWN)\n"
 
-  @Test func `what only its program can make is left out of the first file, and of comparisons with files`() async throws {
+  @Test func `what only its program can make is left out of the first file, and of comparisons with files`()
+    async throws
+  {
     let new = await migrate("new", "as it was", "--from", "db")
     #expect(new.status == 0 && new.error == "left out: " + Self.left, "\(new)")
     let version = String(try #require(files.first).prefix(14))
@@ -45,7 +47,8 @@ import Testing
     #expect(await migrate("new", "again", "--from", "db").output.hasPrefix("nothing to write"))
 
     try execute("CREATE TABLE by_hand (x)")
-    #expect(await migrate("check").output.contains("M008  library.db is not as its migrations made it: + table by_hand"))
+    #expect(
+      await migrate("check").output.contains("M008  library.db is not as its migrations made it: + table by_hand"))
     try execute("DROP TABLE by_hand")
     try folder.write("ALTER TABLE book ADD COLUMN isbn TEXT;", as: "20990101000000_isbn.sql")
     #expect(await migrate("apply").status == 0)

@@ -28,6 +28,19 @@ extension SQLMessage {
     return nil
   }
 
+  /// What to do about an object of the schema because of which SQLite alters no table.
+  package static func hint(ofAlteration message: String) -> String? {
+    if message.hasPrefix("error in index "), SQLiteError.isOfApplication(message) {
+      return "SQLite renames no table while an index needs what its program adds: drop that index before, and let the "
+        + "program make it again"
+    }
+    if message.hasPrefix("error in trigger ") || message.hasPrefix("error in view ") {
+      return "SQLite alters no table while a trigger or view names what is not there: drop that before, and make it "
+        + "again as it should be"
+    }
+    return nil
+  }
+
   /// What word processors and web pages put in the place of a space and of straight quotes.
   private static let lookalikes = quotes.union(
     "\u{A0}\u{2002}\u{2003}\u{2007}\u{2009}\u{200B}\u{202F}\u{3000}\u{FEFF}".unicodeScalars)

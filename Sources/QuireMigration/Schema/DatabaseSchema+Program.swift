@@ -41,16 +41,15 @@ extension DatabaseSchema {
     func isMade(_ sql: String, _ name: SQLName) -> Bool {
       do {
         try copy.execute(sql)
-      } catch where error.isOfApplication && SQLMessage.hint(ofNewerFunction: error.message) == nil {
+      } catch {
+        guard error.isOfApplication, SQLMessage.hint(ofNewerFunction: error.message) == nil else { return true }
         parts.add(name, error)
         return false
-      } catch {}
+      }
       return true
     }
     here.tables = tables.filter { isMade($0.sql, $0.name) }
     here.virtualTables = virtualTables.filter { isMade($0.sql.text, $0.name) }
-    if parts.names.isEmpty && indexes.isEmpty { return (self, parts) }
-    func isReader(_ object: Object, of names: [SQLName]) -> Bool { names.contains { object.sql.mentions($0) } }
     here.virtualTables.removeAll { index in
       guard let content = index.content, parts.names.contains(content) else { return false }
       parts.add(index.name)
@@ -64,7 +63,7 @@ extension DatabaseSchema {
     let read = gone.union(goneViews)
     here.triggers.removeAll { trigger in
       if read.contains(trigger.table) { return true }
-      guard isReader(trigger, of: Array(read)) else { return false }
+      guard read.contains(where: { trigger.sql.mentions($0) }) else { return false }
       parts.add(trigger.name)
       return true
     }

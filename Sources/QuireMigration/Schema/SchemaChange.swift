@@ -107,10 +107,14 @@ extension SchemaChangeError: CustomStringConvertible {
     case .notReached(let differences):
       "this change has to be written by hand. What would still differ:\n"
         + differences.map { "    \($0)" }.joined(separator: "\n")
-    case .refused(let error):
-      error.isOfApplication && SQLMessage.hint(ofNewerFunction: error.message) == nil
-        ? "\(error)\nThe program that made these tables adds that to SQLite, and here it is not there: take it off with that "
-          + "program, or write this part by hand, without it" : "\(error)"
+    case .refused(let error): "\(error)" + (Self.advice(for: error).map { "\n" + $0 } ?? "")
     }
+  }
+
+  private static func advice(for error: SQLiteError) -> String? {
+    if let hint = SQLMessage.hint(ofAlteration: error.message) { return hint }
+    guard error.isOfApplication, SQLMessage.hint(ofNewerFunction: error.message) == nil else { return nil }
+    return "The program that made these tables adds that to SQLite, and here it is not there: take it off with that "
+      + "program, or write this part by hand, without it"
   }
 }
