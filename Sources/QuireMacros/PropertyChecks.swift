@@ -180,6 +180,7 @@ private func checkAttributes(
   var refusals: [Refusal] = []
   for kind in ["Attribute", "Relationship"] {
     guard let attribute = variable.attribute(named: kind) else { continue }
+    refusals += checkSecond(attribute, of: variable)
     if isTransient, variable.attribute(named: "Transient") != nil || kind == "Relationship" {
       let fix = Remedy.remove(attribute, "remove @\(kind)")
       refusals.append(Refusal(.transientWith(attribute: kind), at: attribute, fix: fix))
@@ -193,6 +194,17 @@ private func checkAttributes(
     }
   }
   return refusals
+}
+
+/// Attributes of the same name after the first, which alone is read.
+private func checkSecond(_ first: AttributeSyntax, of variable: VariableDeclSyntax) -> [Refusal] {
+  let all = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { $0.lastName == first.lastName }
+  let arguments = all.flatMap(\.labeledArguments).map { $0.with(\.trailingComma, nil).trimmed }
+  let options = arguments.filter { $0.label == nil }, named = arguments.filter { $0.label != nil }
+  let whole = "@\(first.lastName)(\((options + named).map(\.description).joined(separator: ", ")))"
+  return all.filter { $0.id != first.id }.map {
+    Refusal(.secondMarker(marker: "@\(first.lastName)", whole: whole), at: $0)
+  }
 }
 
 /// An argument of `@Attribute` or `@Relationship`.

@@ -56,6 +56,7 @@ struct Refusal {
 
     // Its attributes
     case transientWith(attribute: String)
+    case secondMarker(marker: String, whole: String)
     case noColumn(attribute: String, name: String)
     case valueAsRelationship(name: String, type: String)
     case setAsRelationship(name: String, element: String)
@@ -149,6 +150,8 @@ extension Refusal.Reason: DiagnosticMessage {
 
     case .transientWith(let attribute):
       "@Transient says the property isn't stored and @\(attribute) how it is: keep one of them"
+    case .secondMarker(let marker, let whole):
+      "a property has one \(marker): write ‘\(whole)’"
     case .noColumn(let attribute, let name):
       "‘\(name)’ is not a stored property, so it has no column: remove @\(attribute)"
     case .valueAsRelationship(let name, let type):

@@ -168,6 +168,17 @@ let refusedSources: [String] = [
   """,
   """
   @Model final class Book {
+    @Attribute(originalName: "name")
+    @Attribute(.unique) var title = ""  // ✗ a property has one @Attribute: write ‘@Attribute(.unique, originalName: "name")’
+    var author: Author?
+  }
+  @Model final class Author {
+    @Relationship(deleteRule: .cascade)
+    @Relationship(inverse: \\Book.author) var books: [Book] = []  // ✗ write ‘@Relationship(deleteRule: .cascade, inverse: \\Book.author)’
+  }
+  """,
+  """
+  @Model final class Book {
     @Transient var note: String  // ✗ an object read from its row has no value for it: give it a default
     @ObservationIgnored var cache: [String]  // ✗ an object read from its row has no value for it: give it a default
     init() { note = ""; cache = [] }
