@@ -60,6 +60,20 @@ import Testing
     #expect(error?.description.contains("‘$0.jacket?.color’") == true)
     #expect(error?.description.contains("one-to-one") == true)
   }
+
+  @Test func `so does one that is sorted by the object, and an aggregate; a fetch sorts the objects`() throws {
+    solaris.jacket = Jacket("blue")
+    try context.save()
+    let byColor = [SortDescriptor(\Folio.jacket?.color)]
+    #expect(try context.fetch(FetchDescriptor<Folio>(sortBy: byColor)).map(\.title) == ["Solaris", "Eden"])
+    let hint = "the column of ‘jacket’ is in the table of Jacket: query Jacket instead of Folio"
+    let sorted = #expect(throws: ModelError.self) { try context.live(Folio.self, sortBy: byColor) }
+    #expect(sorted?.description.contains(hint) == true)
+    let greatest = #expect(throws: ModelError.self) { try context.liveMax(\Folio.jacket?.color) }
+    #expect(greatest?.description.contains(hint) == true)
+    let folios = try context.live(Jacket.self, sortBy: [SortDescriptor(\.folio?.title)])
+    #expect(folios.map(\.color) == ["red", "blue"])
+  }
 }
 
 @Model final class Folio {

@@ -157,8 +157,28 @@ struct SchemaResolver: PathResolver {
       case .toMany: break walk
       }
     }
-    throw ModelError.query(
-      "\(entity.name) cannot be sorted by \(keyPath): it is not a stored property, nor a path to one")
+    let reason = keptElsewhere(steps, from: entity) ?? "it is not a stored property, nor a path to one"
+    throw ModelError.query("\(entity.name) cannot be sorted by \(keyPath): \(reason)")
+  }
+
+  /// What to say of a path through a one-to-one relationship whose column is in the other table; nil of any other path.
+  func keptElsewhere(_ steps: [AnyKeyPath], from entity: Entity) -> String? {
+    var current = entity
+    for step in steps {
+      guard let index = current.property(at: step) else { return nil }
+      let property = current.properties[index]
+      guard let target = (property.toOne?.target ?? property.toMany?.target).map({ store.entities[$0] }) else {
+        return nil
+      }
+      if property.column == nil {
+        let type = type(of: step).valueType
+        guard ((type as? any AnyOptional.Type)?.wrapped ?? type) is any PersistentModel.Type else { return nil }
+        return
+          "the column of ‘\(property.name)’ is in the table of \(target.name): query \(target.name) instead of \(current.name)"
+      }
+      current = target
+    }
+    return nil
   }
 
   private static func wrapped<T: AnyOptional>(_: T.Type) -> Any.Type { T.wrapped }

@@ -60,8 +60,10 @@ extension SchemaResolver {
     // `title.count` reads `title`, but it is not that property.
     if let last = steps.last, !Self.isSame(type(of: keyPath).valueType, type(of: last).valueType) { path.column = "" }
     if path.column.isEmpty {
+      let reason = keptElsewhere(steps, from: entity).map { ": \($0)" }
       throw ModelError.query(
-        "\(keyPath) of \(entity.name) is not a stored property, nor a path to one: it has no column")
+        "\(keyPath) of \(entity.name)"
+          + (reason ?? " is not a stored property, nor a path to one: it has no column"))
     }
     return path
   }
