@@ -85,7 +85,9 @@ import Testing
     let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
     for place in pageSize..<bytes.count where place % pageSize < 16 { bytes[place] = 0xFF }
     try bytes.write(to: quire.folder.appending(path: "library.db"))
-    try expectRefusal(of: "library.db", status: 1, says: "library.db is damaged", "sqlite3 FILE .recover | sqlite3 NEW")
+    try expectRefusal(
+      of: "library.db", status: 1, says: "library.db is damaged", "restore a backup",
+      "sqlite3 FILE .recover | sqlite3 NEW")
   }
 
   @Test(.enabled(if: canBeNobody, "needs root and setpriv, to become somebody who may not read the file"))
