@@ -55,4 +55,31 @@ import Testing
     let own = try context.fetchCount(FetchDescriptor<Ticket>(predicate: #Predicate { $0.text == "own" }))
     #expect(own == 10)
   }
+
+  @Test(.timeLimit(.minutes(60))) func `so it does that of another container in the same process`() throws {
+    let scratch = try Scratch()
+    var configuration = ModelConfiguration(url: URL(filePath: scratch.file("tickets.db")))
+    configuration.busyTimeout = .seconds(20)
+    let store = try ModelContainer(for: Ticket.self, configurations: configuration)
+    let busy = try ModelContainer(for: Ticket.self, configurations: configuration)
+    let (isOver, hasWritten, hasEnded) = (Locked(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        try? busy.writeSQL { transaction in
+          try transaction.execute("INSERT INTO ticket (text) VALUES ('busy')")
+          usleep(50_000)
+        }
+        hasWritten.signal()
+      }
+      hasEnded.signal()
+    }
+    hasWritten.wait()
+    defer {
+      isOver.withLock { $0 = true }
+      hasEnded.wait()
+    }
+    for _ in 0..<10 { try store.execute("INSERT INTO ticket (text) VALUES ('own')") }
+    let own = try ModelContext(store).fetchCount(FetchDescriptor<Ticket>(predicate: #Predicate { $0.text == "own" }))
+    #expect(own == 10)
+  }
 }

@@ -124,7 +124,7 @@ extension Database {
       checkpoint(writer.writeAheadLog)
     }
     do {
-      try writer.beginTransaction(waiting: patience, under: lock, areOthersKnown: isShared)
+      try writer.beginTransaction(waiting: patience, under: lock)
     } catch {
       let explained = explained(error)
       guard let busy = explained as? DatabaseError, busy.isOthersWrite else { throw explained }

@@ -1,4 +1,4 @@
-/// Leaves other processes their turns at the file's lock.
+/// Leaves other stores of the file, in this process and in others, their turns at the file's lock.
 ///
 /// SQLite has no queue: who finds the lock taken tries again after some milliseconds, and if a store writes without a pause
 /// it is taken then, too, the more surely the longer each commit takes. So, where others have the file open, a store pauses

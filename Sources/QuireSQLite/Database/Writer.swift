@@ -69,12 +69,9 @@ extension Writer {
   /// - Parameters:
   ///   - patience: How long to wait while another process holds the file's lock.
   ///   - lock: The store's own, with which it does not wait for a write of the calling thread through another store.
-  ///   - areOthersKnown: Whether other stores are known to have the file open, in this process, too.
-  func beginTransaction(
-    waiting patience: LockPatience, under lock: WriteLock? = nil, areOthersKnown: Bool = false
-  ) throws {
+  func beginTransaction(waiting patience: LockPatience, under lock: WriteLock? = nil) throws {
     events.follow(connection)
-    leaveTurn(waiting: patience, areOthersKnown)
+    leaveTurn(waiting: patience, under: lock)
     try connection.waitingForLock(patience, under: lock) { () throws(SQLiteError) in try run(begin) }
     isInTransaction = true
     hasAlteredSchema = false
@@ -93,10 +90,11 @@ extension Writer {
     }
   }
 
-  /// Pauses if other processes could not write for long. A write that does not wait for others does not pause either.
-  private func leaveTurn(waiting patience: LockPatience, _ areOthersKnown: Bool) {
+  /// Pauses if other stores could not write for long. A write that does not wait for others does not pause either.
+  private func leaveTurn(waiting patience: LockPatience, under lock: WriteLock?) {
     if !turns.isDue(at: .now) || patience.isOver { return }
-    if areOthersKnown || others.haveOpen() { usleep(UInt32(WriteTurns.pause / .microseconds(1))) }
+    let isBesideOthers = lock.map(OpenWriteLocks.areOthers) ?? false || others.haveOpen()
+    if isBesideOthers { usleep(UInt32(WriteTurns.pause / .microseconds(1))) }
   }
 
   /// Another connection's commit may have altered the schema, and its rows are unknown.

@@ -21,11 +21,18 @@ enum OpenWriteLocks {
   /// Whether the calling thread writes, through another store, to the file whose lock this is. If it has only kept a transaction
   /// there, that is ended.
   static func isMine(besides lock: WriteLock) -> Bool {
-    let others = all.withLock { all in
-      guard let file = all.first(where: { $0.lock === lock })?.file else { return [Entry]() }
-      return all.filter { $0.lock !== lock && $0.file.isSameFile(as: file) }
-    }
+    let others = entries(besides: lock)
     for other in others { other.endKept() }
     return others.contains(where: \.lock.isMine)
+  }
+
+  /// Whether other stores of this process have the file whose lock this is.
+  static func areOthers(besides lock: WriteLock) -> Bool { !entries(besides: lock).isEmpty }
+
+  private static func entries(besides lock: WriteLock) -> [Entry] {
+    all.withLock { all in
+      guard let file = all.first(where: { $0.lock === lock })?.file else { return [] }
+      return all.filter { $0.lock !== lock && $0.file.isSameFile(as: file) }
+    }
   }
 }
