@@ -3,7 +3,7 @@ import QuireRow
 import QuireSQLite
 
 /// The columns that decide a query's result, by table: changes are evaluated and routed by them.
-struct QueryColumns {
+final class QueryColumns {
   let table: String
   let key: String
   /// Columns of the query's own table, including foreign keys on its paths.
@@ -74,6 +74,7 @@ struct QueryColumns {
 final class ColumnPlaces {
   let table: ChangedTable
   private let columns: [(name: String, place: Int)]
+  private let places: [Int]
   private let key: String?
   /// False if the table does not have all these columns any more: then its changes cannot be evaluated.
   let isComplete: Bool
@@ -83,6 +84,7 @@ final class ColumnPlaces {
     self.key = key
     let wanted = names.filter { $0 != key }.sorted()
     columns = wanted.compactMap { name in table.index(of: name).map { (name, $0) } }
+    places = columns.map(\.place)
     isComplete = columns.count == wanted.count
   }
 
@@ -95,11 +97,7 @@ final class ColumnPlaces {
 
   /// Whether an update certainly left all the columns unchanged.
   func areSame(in change: RowChange) -> Bool {
-    guard change.kind == .update, areKnown(in: change.old), areKnown(in: change.new), let old = change.old,
-      let new = change.new
-    else { return false }
-    for column in columns where old[column.place] != new[column.place] { return false }
-    return true
+    isComplete && change.isUnchanged(in: places)
   }
 
   /// The position of one of the columns; nil for the key.

@@ -17,10 +17,10 @@ extension WindowOperator {
   func effect(of batch: CommitBatch, on connection: Connection) throws -> Effect {
     var effect = Effect()
     let isHeard = rowForm != nil
-    let (select, columns) = (state.select, state.columns)
+    let columns = state.columns
     var unknown: Set<Int64> = []
-    if let changes = batch[select.table] {
-      let places = self.places(0, columns.own, key: select.key, in: changes.table)
+    if let changes = batch[columns.table] {
+      let places = self.places(0, columns.own, key: columns.key, in: changes.table)
       for place in changes.rows.indices {
         guard case .integer(let key) = changes.rows[place].key else { continue }
         switch changes.rows[place].kind {
@@ -62,6 +62,6 @@ extension RowChange {
   /// An update that, over several combined commits, ends with the values it began with.
   var isSame: Bool {
     guard kind == .update, let old, let new, !old.values.isEmpty else { return false }
-    return !old.values.contains(nil) && old.values == new.values
+    return old.values == new.values && !old.values.contains(nil)
   }
 }

@@ -129,7 +129,7 @@ final class WindowOperator: LiveOperator {
 
   func step(_ batch: CommitBatch, on connection: Connection) throws -> Outcome<WindowDelta> {
     touched = []
-    if select.isRanked || !columns.tellsRelated(batch) { return .unknown }
+    if state.isRanked || !columns.tellsRelated(batch) { return .unknown }
     let effect = try effect(of: batch, on: connection)
     touched = effect.touched
     if effect.isEmpty { return .unchanged }
@@ -141,7 +141,7 @@ final class WindowOperator: LiveOperator {
     let delta = compare(alike, before)
     addMoves?(delta, state)
     delta.difference.updates = state.places(of: effect.updated, besides: delta.difference)
-    if let rowForm { delta.rows = try rows(rowForm, delta.difference, batch[select.table], on: connection) }
+    if let rowForm { delta.rows = try rows(rowForm, delta.difference, batch[columns.table], on: connection) }
     return .changed(delta)
   }
 

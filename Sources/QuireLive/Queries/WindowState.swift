@@ -3,6 +3,8 @@ import QuireRow
 /// A query, and the window of its rows: the knowledge of a ``WindowOperator``. A value.
 struct WindowState {
   let select: SelectQuery
+  /// Whether it is a search in the order of rank.
+  let isRanked: Bool
   let terms: [OrderTerm]
   let columns: QueryColumns
   var cache: PlaceCache
@@ -13,6 +15,7 @@ struct WindowState {
   /// - Parameter held: A window of the same rows in the same order: the rows it holds need not be read.
   init(_ select: SelectQuery, holding held: Window? = nil) {
     self.select = select
+    isRanked = select.isRanked
     terms = select.totalOrder
     // As in SQLite, a negative limit means no limit; so does one larger than any table.
     limit = select.limit.flatMap { $0 < 0 || $0 > 1 << 40 ? nil : $0 }

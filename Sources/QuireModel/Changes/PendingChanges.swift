@@ -25,7 +25,7 @@ struct PendingChanges {
   /// The links of objects that were deleted before they were saved, in the same way.
   private var linksOfDeleted: [ObjectIdentifier: [KeptLink]] = [:]
   /// Objects that were deleted here, and whose rows others have deleted then: unsaved references may still lead to them.
-  private var deletedByOthersToo: [any PersistentModel] = []
+  private(set) var deletedByOthersToo: [any PersistentModel] = []
   /// Whether an object that had a row is unsaved again: references from before then have the key of the row that is gone.
   var hasRenewed = false
   var cascades = Cascades()

@@ -125,7 +125,8 @@ package final class LiveRegistry {
     }
     for entry in pass.gone { remove(entry) }
     routed += pass.found.count
-    return pass.found.sorted { $0.number < $1.number }.compactMap { entry in
+    let found = pass.found.count > 1 ? pass.found.sorted { $0.number < $1.number } : pass.found
+    return found.compactMap { entry in
       entry.follower.map { ($0, pass.batch(batch, for: entry)) }
     }
   }
@@ -138,6 +139,7 @@ package final class LiveRegistry {
   }
 
   private func addBehind(_ batch: CommitBatch, _ pass: inout RoutingPass) {
+    if behind.isEmpty { return }
     behind.removeAll { entry in
       entry.isBehind = entry.follower.map { !$0.isFollowing } ?? false
       return !entry.isBehind

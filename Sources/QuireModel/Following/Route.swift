@@ -122,11 +122,8 @@ private final class RoutePlaces {
 
   /// Whether an update certainly left all the columns unchanged.
   func isSame(_ change: RowChange) -> Bool {
-    guard change.kind == .update, let columns, let old = change.old, let new = change.new else { return false }
-    for place in columns {
-      guard let before = old[place], let after = new[place], before == after else { return false }
-    }
-    return true
+    guard let columns else { return false }
+    return change.isUnchanged(in: columns)
   }
 
   func side(_ image: RowChange.RowValues?, of change: RowChange) -> Side {

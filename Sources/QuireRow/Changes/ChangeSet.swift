@@ -146,6 +146,21 @@ public struct RowChange: Hashable, Sendable {
     self.new = new
   }
 
+  /// Whether an update certainly left these columns unchanged: both sides have them. Compared in place, without copies.
+  package func isUnchanged(in columns: [Int]) -> Bool {
+    guard kind == .update, let old, let new else { return false }
+    return old.values.withUnsafeBufferPointer { old in
+      new.values.withUnsafeBufferPointer { new in
+        for column in columns {
+          guard column < old.count, column < new.count, old[column] != nil, old[column] == new[column] else {
+            return false
+          }
+        }
+        return true
+      }
+    }
+  }
+
   /// Values by position in ``ChangedTable/columns``.
   ///
   /// A column that no subscriber had requested when the transaction began was not captured and is absent, which is

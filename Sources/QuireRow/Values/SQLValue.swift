@@ -28,7 +28,7 @@ extension SQLValue: Hashable {
     case (.null, .null): true
     case (.integer(let x), .integer(let y)): x == y
     case (.real(let x), .real(let y)): x == y || (x.isNaN && y.isNaN)
-    case (.text(let x), .text(let y)): x.utf8.elementsEqual(y.utf8)
+    case (.text(let x), .text(let y)): isSame(text: x, y)
     case (.blob(let x), .blob(let y)), (.malformedText(let x), .malformedText(let y)): x == y
     default: false
     }
@@ -39,7 +39,9 @@ extension SQLValue: Hashable {
     case .null: hasher.combine(0)
     case .integer(let x): hasher.combine(x)
     case .real(let x): hasher.combine(x.isNaN ? 0 : x)
-    case .text(let x): for byte in x.utf8 { hasher.combine(byte) }
+    case .text(var x):
+      x.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      hasher.combine(UInt8.max)  // in no text: two texts in a row are not those of another cut
     case .blob(let x), .malformedText(let x): hasher.combine(x)
     }
   }
@@ -95,6 +97,16 @@ extension SQLValue {
     if a != whole { return a < whole ? -1 : 1 }
     let rest = b - Double(whole)
     return rest > 0 ? -1 : rest < 0 ? 1 : 0
+  }
+
+  private static func isSame(text a: String, _ b: String) -> Bool {
+    let isSame = a.utf8.withContiguousStorageIfAvailable { a in
+      b.utf8.withContiguousStorageIfAvailable { b in
+        guard a.count == b.count, let x = a.baseAddress, let y = b.baseAddress else { return a.count == b.count }
+        return memcmp(x, y, a.count) == 0
+      }
+    }
+    return isSame.flatMap { $0 } ?? a.utf8.elementsEqual(b.utf8)
   }
 
   private static func compare(text a: String, _ b: String) -> Int {

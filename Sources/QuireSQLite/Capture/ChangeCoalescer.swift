@@ -175,8 +175,8 @@ extension TableCoalescer {
     for row in rows {
       if row.before < 0 && row.after < 0 { continue }
       let kind: RowChange.Kind = row.before < 0 ? .insert : row.after < 0 ? .delete : .update
-      let (old, new) = images(row, connection)
-      if kind == .update && record.isComplete && old == new { continue }
+      let (old, new, isChanged) = images(row, connection)
+      if kind == .update, record.isComplete, !(isChanged ?? (old != new)) { continue }
       changes.append(RowChange(key: rowKey(row.key), kind: kind, old: old, new: new))
     }
     return changes
@@ -188,28 +188,31 @@ extension TableCoalescer {
     return .composite((0..<Int(record.pointer.pointee.key_count)).map { _ in value(&at) })
   }
 
-  private func images(_ row: Row, _ connection: Connection) -> (RowChange.RowValues?, RowChange.RowValues?) {
+  private typealias Images = (old: RowChange.RowValues?, new: RowChange.RowValues?, isChanged: Bool?)
+
+  /// - Returns: Both sides of the row, and whether they differ, if that is known without a comparison.
+  private func images(_ row: Row, _ connection: Connection) -> Images {
     if record.decoded.isEmpty {
-      return (row.before < 0 ? nil : RowChange.RowValues([]), row.after < 0 ? nil : RowChange.RowValues([]))
+      return (row.before < 0 ? nil : RowChange.RowValues([]), row.after < 0 ? nil : RowChange.RowValues([]), nil)
     }
     if row.after >= 0 {
       let event = log.pointee.events[Int(row.after)]
       if event.is_blob_write != 0 {
         let new = try? record.currentValues(rowID: event.old_key, in: connection)
-        return (oldValues(of: row), image { _, place in new?[place] })
+        return (oldValues(of: row), image { _, place in new?[place] }, nil)
       }
       if row.after == row.before { return values(of: event) }
-      return (oldValues(of: row), values(of: event).new)
+      return (oldValues(of: row), values(of: event).new, nil)
     }
-    return (oldValues(of: row), nil)
+    return (oldValues(of: row), nil, nil)
   }
 
   private func oldValues(of row: Row) -> RowChange.RowValues? {
     row.before < 0 ? nil : values(of: log.pointee.events[Int(row.before)]).old
   }
 
-  /// Both sides of one event; a new value equal to the old one is the same object.
-  private func values(of event: quire_event) -> (old: RowChange.RowValues?, new: RowChange.RowValues?) {
+  /// Both sides of one event; a new value equal to the old one is the same object, and the log tells which these are.
+  private func values(of event: quire_event) -> Images {
     var at = event.image
     if record.hasCompositeKey {
       let hasBoth = event.op == UInt8(SQLITE_UPDATE)
@@ -219,15 +222,17 @@ extension TableCoalescer {
       }
     }
     let old = event.op == UInt8(SQLITE_INSERT) ? nil : image { _, _ in value(&at) }
-    guard event.op != UInt8(SQLITE_DELETE) else { return (old, nil) }
+    guard event.op != UInt8(SQLITE_DELETE) else { return (old, nil, nil) }
+    var isChanged = false
     let new = image { column, _ in
       if tag(at) == UInt8(QUIRE_SAME_AS_OLD), let old {
         at += 1
         return old[column]
       }
+      isChanged = true
       return value(&at)
     }
-    return (old, new)
+    return (old, new, isChanged)
   }
 
   /// One side of a row: the values of the decoded columns, which are asked for in their order, and nil for the others.
