@@ -3,9 +3,9 @@ import QuireSQLite
 
 /// Migrates the tables of an older version of the models to a newer one, and keeps everything that both have.
 ///
-/// A table whose statement differs is created again and filled from the old one: a column of the same name, or of the
-/// property's former name (`originalName`), is copied; a new one gets its declared default, evaluated for
-/// each row, or NULL. Run it in a transaction with foreign keys off; the caller checks them afterwards.
+/// A table whose statement differs is created again and filled from the old one: a column of the property's former name
+/// (`originalName`), or of the same name, is copied; a new one gets its declared default, evaluated for each row, or
+/// NULL. Run it in a transaction with foreign keys off; the caller checks them afterwards.
 struct SchemaRebuild {
   let old: (entities: [Entity], joins: [JoinTable])
   let new: (entities: [Entity], joins: [JoinTable])
@@ -83,9 +83,18 @@ struct SchemaRebuild {
   static func scratch(of table: String) -> String { "_quire_new_" + table }
 
   private func rebuild(_ entity: Entity, _ target: SchemaSQL, dropping own: Set<SQLFragment>) throws {
-    guard let present = try sql(of: entity.table), SQLFragment(present) != SQLFragment(try target.table(entity)) else {
-      return
+    let columns = try reader.columns(of: entity.table)
+    let key = columns.first { $0.keyPlace > 0 }?.name ?? entity.keyColumn
+    // The key is no property's former value: a model that gets an `id` of its own has its key under another name.
+    let there = Set(columns.map { SQLName($0.name) }).subtracting([SQLName(key)])
+    let sources = entity.properties.map { source(of: $0, in: entity, there) }
+    // Two properties that change places have the same statement.
+    let isMoved = zip(entity.properties, sources).contains { property, source in
+      source.map { SQLName($0) != SQLName(property.column ?? $0) } ?? false
     }
+    guard let present = try sql(of: entity.table),
+      try isMoved || SQLFragment(present) != SQLFragment(target.table(entity))
+    else { return }
     // Indexes and triggers that are not the models' are dropped with the table and created again.
     let others = try reader.objects(of: entity.table).compactMap { object -> String? in
       guard object.kind != .table, let sql = object.sql, !object.name.hasPrefix("_quire_"),
@@ -96,17 +105,12 @@ struct SchemaRebuild {
     let scratch = SchemaRebuild.scratch(of: entity.table)
     var rebuild = TableRebuild(
       of: SQLName(entity.table), by: SQLName(scratch), creation: try target.table(entity, named: scratch))
-    let columns = try reader.columns(of: entity.table)
-    let key = columns.first { $0.keyPlace > 0 }?.name ?? entity.keyColumn
     let (table, quotedKey) = (try quoted(identifier: entity.table), try quoted(identifier: key))
     rebuild.columns.append((SQLName(entity.keyColumn), quotedKey))
-    // The key is no property's former value: a model that gets an `id` of its own has its key under another name.
-    let there = Set(columns.map { SQLName($0.name) }).subtracting([SQLName(key)])
     var varying: [Int] = []
     for (index, property) in entity.properties.enumerated() {
       guard let column = property.column else { continue }
-      let former = property.formerColumns.first { there.contains(SQLName($0)) }
-      let source = try (there.contains(SQLName(column)) ? column : former).map { try quoted(identifier: $0) }
+      let source = try sources[index].map { try quoted(identifier: $0) }
       if let source, property.isNullable {
         rebuild.columns.append((SQLName(column), source))
         continue
@@ -128,6 +132,24 @@ struct SchemaRebuild {
     for statement in rebuild.statements { try connection.executeInMigration(statement.sql, statement.arguments) }
     if !varying.isEmpty { try connection.executeInMigration("DROP TABLE \(Self.given)") }
     for statement in others { try connection.executeInMigration(statement) }
+  }
+
+  /// The column of the old table with a property's values; nil for a new property.
+  ///
+  /// It is that of the former name, even if the old table has one of the same name, too, which is of another property
+  /// then. But a former name stays in the source when the property has long been renamed, and another property may have
+  /// taken it since.
+  private func source(of property: Property, in entity: Entity, _ there: Set<SQLName>) -> String? {
+    guard let column = property.column else { return nil }
+    let same = there.contains(SQLName(column)) ? column : nil
+    guard let former = property.formerColumns.first(where: { there.contains(SQLName($0)) }) else { return same }
+    func has(_ column: String, _ property: Property) -> Bool {
+      if let own = property.column { SQLName(own) == SQLName(column) } else { false }
+    }
+    let before = old.entities.first { isSame(entity, $0) }?.properties.first { has(column, $0) }
+    let isRenamedAlready = before?.formerName == property.formerName
+    let isTaken = entity.properties.contains { has(former, $0) && $0.formerName == nil }
+    return same != nil && (isRenamedAlready || isTaken) ? same : former
   }
 
   /// A table of defaults, a row for each of the old table's, where these are others each time, as `UUID()` is.
