@@ -56,6 +56,22 @@ import Testing
     }
   }
 
+  @Test func `a store in memory with allowsSave false is empty, and refuses to save`() throws {
+    let store = try ModelContainer(
+      for: Writer.self, Volume.self,
+      configurations: ModelConfiguration("fallback", isStoredInMemoryOnly: true, allowsSave: false))
+    let context = ModelContext(store)
+    #expect(try context.all(Volume.self).isEmpty && context.all(Writer.self).isEmpty)
+    context.insert(Volume("Eden"))
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    guard case .readOnly? = error else { throw error! }
+    #expect(throws: DatabaseError.readOnly(path: store.database.path)) {
+      try store.execute("INSERT INTO volume (title, price) VALUES ('Solaris', 1)")
+    }
+    context.rollback()
+    #expect(try context.all(Volume.self).isEmpty && store.query("SELECT 1 FROM volume").isEmpty)
+  }
+
   @Test @MainActor func `closing over unsaved edits is an error that counts them, and closes nothing`() async throws {
     let file = try Self.file()
     let store = try ModelContainer(for: Writer.self, Volume.self, url: file.url)

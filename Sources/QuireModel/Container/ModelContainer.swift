@@ -95,7 +95,7 @@ public final class ModelContainer: Sendable {
     do {
       try self.init(entities, joins, configuration, schema, plan, version)
     } catch let error as SchemaError {
-      throw planned?.explained(error) ?? error
+      throw planned?.explained(error) ?? PlannedMigration.explained(error, configuration)
     }
   }
 
@@ -162,6 +162,7 @@ public final class ModelContainer: Sendable {
         node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
       }
       isMade = try ModelContainer.prepare(opened, check, configuration, version)
+      if !configuration.allowsSave { opened.seal() }
     } catch {
       try? opened.close()
       throw error
@@ -188,7 +189,7 @@ public final class ModelContainer: Sendable {
     _ database: Database, _ check: SchemaCheck, _ configuration: ModelConfiguration, _ version: Schema.Version?
   ) throws -> Bool {
     let isEmpty = try database.read { try ModelContainer.isEmpty($0) && SchemaCheck.otherEncoding(in: $0) == nil }
-    if isEmpty, configuration.allowsSave {
+    if isEmpty, configuration.allowsSave || configuration.isStoredInMemoryOnly {
       let statements = try SchemaSQL(entities: check.entities, joins: check.joins).statements()
       let isMade = try database.write(origin: .sql) { transaction in
         // Another process may have made them meanwhile; then they are checked like any others.

@@ -14,7 +14,7 @@ extension Saver {
     guard let store, let entity = entity(of: model), let index = entity.property(at: keyPath),
       case .value = entity.properties[index].kind, !isIdentical(model[keyPath: keyPath], value)
     else { return }
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    if store.database.isReadOnly { throw ModelError.readOnly }
     let others = pendingClashes(with: value, at: keyPath, of: model, entity, index)
     let trial = ConstraintTrial(owner: core, entity: entity, others: others, model: model)
     let property = entity.properties[index]

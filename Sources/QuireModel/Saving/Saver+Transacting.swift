@@ -27,7 +27,7 @@ extension Saver {
   ) throws -> Result {
     let store = try requireStore()
     if isReadOnly { throw ModelError.writeInRead("a write was begun") }
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    if store.database.isReadOnly { throw ModelError.readOnly }
     try awaitSaveUnderWay(store)
     try core.following.hold()
     defer { store.database.leavePlace() }

@@ -18,7 +18,7 @@ extension Saver {
   func beginSave(_ container: ModelContainer, deadline: ContinuousClock.Instant? = nil) throws -> SaveUnderWay {
     let store = try requireStore()
     if isReadOnly { throw ModelError.writeInRead("a write was begun") }
-    if store.database.configuration.access == .readOnly { throw ModelError.readOnly }
+    if store.database.isReadOnly { throw ModelError.readOnly }
     try core.following.hold()
     try checkObjects()
     return try keepingReferences {

@@ -202,7 +202,7 @@ extension Database {
     if isClosed { throw .closed(path: path) }
     if let writer, writer.writeAheadLog.isFoundCut { identity?.noteGone() }
     if lookForReplacement() { throw .fileReplaced(path: path) }
-    guard let writer else { throw .readOnly(path: path) }
+    guard let writer, !isReadOnly else { throw .readOnly(path: path) }
     if let halted = writer.halted ?? readers.damageWatch.damage { throw halted }
     return writer
   }

@@ -39,6 +39,8 @@ package final class Database: Sendable {
   /// A checkpoint is due and waits for a position that has yet to leave the commit before.
   let awaitsCheckpoint = Atomic(false)
   package let closed = ClosedFlag()
+  /// Whether a temporary database takes no more writes.
+  private let isSealed = Atomic(false)
   /// Held from COMMIT until subscribers are notified, and while a commit of another process is numbered and reported,
   /// so that notifications are in the order of the numbers. No thread waits for the file while it holds this lock.
   ///
@@ -122,6 +124,11 @@ package final class Database: Sendable {
   package var commitNumber: Int64 { clock.number }
 
   package var isClosed: Bool { closed.isSet }
+
+  package var isReadOnly: Bool { configuration.access == .readOnly || isSealed.load(ordering: .relaxed) }
+
+  /// Refuses all further writes: a temporary database, which cannot be opened for reading only, has its tables by now.
+  package func seal() { isSealed.store(true, ordering: .relaxed) }
 
   /// - Throws: ``DatabaseError/closed(path:)`` in a process that was forked from the one that opened it. To be called before
   ///   anything that waits: threads of the parent may have had the locks.
