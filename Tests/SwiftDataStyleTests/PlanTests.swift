@@ -137,6 +137,39 @@ import Testing
     }
   }
 
+  @Test func `a reader of a file with stages left is told the version, and that another must open it first`() throws {
+    try withFile { configuration in
+      let reader = ModelConfiguration(url: configuration.url, allowsSave: false)
+      let text = refusal(of: Schema(versionedSchema: Second.self), Plan.self, reader)
+      #expect(text.contains("is at First, 1.0.0, and stages are left to be run to Second, 2.0.0, but allowsSave is"))
+      _ = try ModelContainer(
+        for: Schema(versionedSchema: Second.self), migrationPlan: Plan.self, configurations: configuration)
+      let tracks = try ModelContext(
+        ModelContainer(for: Schema(versionedSchema: Second.self), migrationPlan: Plan.self, configurations: reader)
+      ).fetch(FetchDescriptor<Second.Track>())
+      #expect(tracks.count == 3)
+    }
+  }
+
+  @Test func `a container whose plan was forgotten says so, with the version that the file is at`() throws {
+    try withFile { configuration in
+      _ = try ModelContainer(
+        for: Schema(versionedSchema: First.self), migrationPlan: Plan.self, configurations: configuration)
+      let early = #expect(throws: SchemaError.self) {
+        try ModelContainer(for: Second.Track.self, configurations: configuration)
+      }
+      // A version is recorded with a file's first stage, or when a plan makes the file.
+      #expect(early?.description.hasSuffix("a migrationPlan), or open it with the models it was made with.") == true)
+      _ = try ModelContainer(
+        for: Schema(versionedSchema: Second.self), migrationPlan: Plan.self, configurations: configuration)
+      let error = #expect(throws: SchemaError.self) {
+        try ModelContainer(for: Third.Track.self, configurations: configuration)
+      }
+      #expect(error?.description.contains("is at version 2.0.0 of a migration plan: open it with the plan") == true)
+      #expect(error?.remedies == [] && error?.differences.isEmpty == false)
+    }
+  }
+
   @Test func `two versions of one number are named`() throws {
     try withFile { configuration in
       let text = refusal(of: Schema(versionedSchema: Copied.self), CopiedPlan.self, configuration)

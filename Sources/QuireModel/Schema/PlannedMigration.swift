@@ -99,6 +99,18 @@ struct PlannedMigration {
     return SchemaError(.mismatch(path: path, differences: differences, mending: [], advice: advice))
   }
 
+  /// The error of a file that does not fit the models of a container without a plan: if a plan has recorded the file's
+  /// version, it is the plan that leads on from there.
+  static func explained(_ error: SchemaError, _ configuration: ModelConfiguration) -> SchemaError {
+    guard case .mismatch(let path, let differences, _, nil, _) = error.problem,
+      let connection = try? configuration.reading(path), let version = try? recorded(on: connection)
+    else { return error }
+    let advice =
+      "The file is at version \(version) of a migration plan: open it with the plan (migrationPlan:), or with the models "
+      + "of that version."
+    return SchemaError(.mismatch(path: path, differences: differences, mending: [], advice: advice))
+  }
+
   /// How far a file is.
   private struct State {
     let version: Version
@@ -122,8 +134,10 @@ struct PlannedMigration {
       return version.number < target.number || unfinished != nil
         ? State(version: version, unfinished: unfinished) : nil
     }
-    guard try state() != nil else { return }
-    if !configuration.allowsSave { throw ModelError.readOnly }
+    guard let first = try state() else { return }
+    if !configuration.allowsSave {
+      throw SchemaError(.unmigrated(path: file, present: first.version.words, target: target.words))
+    }
     try PlanLock.holding(folderOf: file, timeout: configuration.writeTimeout) {
       while let present = try state() {
         do {

@@ -53,6 +53,8 @@ public struct SchemaError: Error, Hashable, Sendable {
     case unplanned(version: String, stage: String?, newest: String)
     /// The file's version is not one of the plan's; `version` is the recorded one, if there is a record.
     case unknownVersion(path: String, version: String?)
+    /// Stages are left to be run, and the container may not write.
+    case unmigrated(path: String, present: String, target: String)
     /// A new property is not optional, and existing rows would have no value for it.
     case noValueForNewColumn(model: String, property: String)
     /// Several rows have the same values of these properties, which the models of the new version allow once.
@@ -111,7 +113,8 @@ extension SchemaError: CustomStringConvertible {
           ? "" : "\nThis SQL would mend \(mending.count == differences.count ? "it" : "part of it"):\n")
         + mending.map { "    \($0);" }.joined(separator: "\n")
         + "\n"
-        + (advice ?? "Migrate the file (quire migrate apply), or open it with the models it was made with.")
+        + (advice
+          ?? "Migrate the file (quire migrate apply, or a migrationPlan), or open it with the models it was made with.")
     case .noStage(let from, let to): "no stage of the plan leads from version \(from) on to \(to): add one"
     case .sharedVersion(let version, let schemas):
       "\(schemas.joined(separator: " and ")) of the plan are both version \(version): give each a versionIdentifier of its "
@@ -125,6 +128,9 @@ extension SchemaError: CustomStringConvertible {
     case .unknownVersion(let path, let version?):
       "\(path) has version \(version), which is not in the plan: open it with the program that made it"
     case .unknownVersion(let path, nil): "\(path) has the tables of none of the plan's versions; nothing was changed"
+    case .unmigrated(let path, let present, let target):
+      "\(path) is at \(present), and stages are left to be run to \(target), but allowsSave is false: nothing was changed. "
+        + "Open it once with a container that may save"
     case .noValueForNewColumn(let model, let property):
       "\(model).\(property) is new and must have a value: give it a default, or make it optional"
     case .duplicates(let model, let properties, let version):
