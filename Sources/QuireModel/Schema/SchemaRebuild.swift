@@ -12,12 +12,13 @@ struct SchemaRebuild {
   let connection: Connection
   /// Any connection of the models' kind.
   let models: Connection
-  private var reader: SchemaReader { SchemaReader(connection) }
+  var reader: SchemaReader { SchemaReader(connection) }
 
   func run() throws {
     let target = SchemaSQL(entities: new.entities, joins: new.joins)
     let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map { SQLFragment($0) })
     try renameTables()
+    let pairs = try takePairs()
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
         try connection.executeInMigration(try target.table(entity))
@@ -26,6 +27,7 @@ struct SchemaRebuild {
       }
     }
     for join in new.joins { try make(join, target) }
+    try fill(pairs)
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
       try connection.executeInMigration("DROP TABLE IF EXISTS \(try quoted(identifier: table))")
@@ -139,7 +141,7 @@ struct SchemaRebuild {
   /// It is that of the former name, even if the old table has one of the same name, too, which is of another property
   /// then. But a former name stays in the source when the property has long been renamed, and another property may have
   /// taken it since.
-  private func source(of property: Property, in entity: Entity, _ there: Set<SQLName>) -> String? {
+  func source(of property: Property, in entity: Entity, _ there: Set<SQLName>) -> String? {
     guard let column = property.column else { return nil }
     let same = there.contains(SQLName(column)) ? column : nil
     guard let former = property.formerColumns.first(where: { there.contains(SQLName($0)) }) else { return same }
@@ -194,7 +196,7 @@ struct SchemaRebuild {
 
   /// The relationship's table in the older version, and its columns in the order of the newer one's. Classes are the
   /// same by their name or by their table, and relationships by the name of one of their properties, now or before.
-  private func former(of join: JoinTable) throws -> (name: String, columns: [String])? {
+  func former(of join: JoinTable) throws -> (name: String, columns: [String])? {
     let kept = Set(new.joins.map(\.name)).subtracting([join.name])
     let straight: [(JoinSide, JoinSide)] = [(.first, .first), (.second, .second)]
     let crossed: [(JoinSide, JoinSide)] = [(.first, .second), (.second, .first)]
@@ -202,8 +204,8 @@ struct SchemaRebuild {
       for sides in [straight, crossed]
       where sides.allSatisfy({ isSame(new.entities[join.own($0).entity], old.entities[other.own($1).entity]) }) {
         let isNamed = sides.contains { side, otherSide in
-          guard let property = property(of: join, side, in: new.entities),
-            let former = self.property(of: other, otherSide, in: old.entities)
+          guard let property = Self.property(of: join, side, in: new.entities),
+            let former = Self.property(of: other, otherSide, in: old.entities)
           else { return false }
           return former.name == property.formerName ?? property.name
         }
@@ -213,17 +215,17 @@ struct SchemaRebuild {
     return nil
   }
 
-  private func isSame(_ entity: Entity, _ other: Entity) -> Bool {
+  func isSame(_ entity: Entity, _ other: Entity) -> Bool {
     entity.name == other.name || SQLName(entity.table) == SQLName(other.table)
   }
 
-  private func property(of join: JoinTable, _ side: JoinSide, in entities: [Entity]) -> Property? {
+  static func property(of join: JoinTable, _ side: JoinSide, in entities: [Entity]) -> Property? {
     entities[join.own(side).entity].properties.first {
       if case .join(join, side)? = $0.toMany?.via.asJoin { true } else { false }
     }
   }
 
-  private func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
+  func sql(of table: String) throws -> String? { try reader.objects(.table, named: table).first?.sql }
 }
 
 extension Property {
