@@ -57,6 +57,46 @@ private enum GoodsV4: VersionedSchema {
   }
 }
 
+private enum FleetV1: VersionedSchema {
+  static let versionIdentifier = Schema.Version(1, 0, 0)
+  static var models: [any PersistentModel.Type] { [Ship.self, Port.self] }
+
+  @Model final class Ship {
+    #Index<Ship>([\.name])
+    var name: String
+    var home: Port?
+    var visits: [Port] = []
+    init(_ name: String) { self.name = name }
+  }
+
+  @Model final class Port {
+    var name: String
+    @Relationship(inverse: \Ship.home) var ships: [Ship] = []
+    @Relationship(inverse: \Ship.visits) var visitors: [Ship] = []
+    init(_ name: String) { self.name = name }
+  }
+}
+
+private enum FleetV2: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Ship.self, Port.self] }
+
+  @Model(table: "vessels") final class Ship {
+    #Index<Ship>([\.name])
+    var name: String
+    @Relationship(originalName: "home") var base: Port?
+    @Relationship(originalName: "visits") var calls: [Port] = []
+    init(_ name: String) { self.name = name }
+  }
+
+  @Model final class Port {
+    var name: String
+    @Relationship(inverse: \Ship.base) var ships: [Ship] = []
+    @Relationship(inverse: \Ship.calls) var visitors: [Ship] = []
+    init(_ name: String) { self.name = name }
+  }
+}
+
 /// Former names, where an older version has a property of the new name, too.
 @Suite struct RenameTests {
   private enum Plan: SchemaMigrationPlan {
@@ -86,5 +126,36 @@ private enum GoodsV4: VersionedSchema {
     #expect(fourth.map(\.price) == [120, -1] && fourth.map(\.priceInCents) == [7, 7])
     #expect(fourth.map(\.front) == ["B", "D"] && fourth.map(\.back) == ["A", "C"])
     #expect(fourth.map(\.note) == ["none", "none"])
+  }
+
+  @Test func `a table and its references with other names have their own indexes, and no others`() throws {
+    enum Plan: SchemaMigrationPlan {
+      static var schemas: [any VersionedSchema.Type] { [FleetV1.self, FleetV2.self] }
+      static var stages: [MigrationStage] { [] }
+    }
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-renames-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let configuration = ModelConfiguration(url: folder.appending(path: "fleet.store"))
+    do {
+      let store = try ModelContainer(for: Schema(versionedSchema: FleetV1.self), configurations: configuration)
+      let context = ModelContext(store)
+      let (ship, port) = (FleetV1.Ship("Argo"), FleetV1.Port("Iolkos"))
+      context.insert(ship)
+      (ship.home, ship.visits) = (port, [port])
+      try context.save()
+      try store.execute("CREATE INDEX by_length ON ship (length(name))")
+    }
+    let store = try ModelContainer(
+      for: Schema(versionedSchema: FleetV2.self), migrationPlan: Plan.self, configurations: configuration)
+    let context = ModelContext(store)
+    let ship = try #require(try context.fetchOne(FetchDescriptor<FleetV2.Ship>()))
+    #expect(ship.base?.name == "Iolkos" && ship.calls.map(\.name) == ["Iolkos"])
+    func indexes(_ store: ModelContainer) throws -> [String] {
+      let rows = try store.query("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL ORDER BY 1")
+      return rows.map { "\($0["name"])" }
+    }
+    let new = try ModelContainer(
+      for: Schema(versionedSchema: FleetV2.self), configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    #expect(try indexes(store) == ["'by_length'"] + indexes(new))
   }
 }

@@ -17,7 +17,7 @@ struct SchemaRebuild {
   func run() throws {
     let target = SchemaSQL(entities: new.entities, joins: new.joins)
     let own = Set(try SchemaSQL(entities: old.entities, joins: old.joins).statements().map { SQLFragment($0) })
-    try renameTables()
+    try renameTables(dropping: own)
     let pairs = try takePairs()
     for entity in new.entities {
       if try sql(of: entity.table) == nil {
@@ -26,7 +26,7 @@ struct SchemaRebuild {
         try rebuild(entity, target, dropping: own)
       }
     }
-    for join in new.joins { try make(join, target) }
+    for join in new.joins { try make(join, target, dropping: own) }
     try fill(pairs)
     let kept = Set(new.entities.map(\.table) + new.joins.map(\.name))
     for table in old.joins.map(\.name) + old.entities.map(\.table) where !kept.contains(table) {
@@ -40,13 +40,12 @@ struct SchemaRebuild {
   }
 
   /// Tables whose models have named another since.
-  private func renameTables() throws {
+  private func renameTables(dropping own: Set<SQLFragment>) throws {
     for entity in new.entities {
       guard let former = old.entities.first(where: { $0.name == entity.name })?.table,
         SQLName(former) != SQLName(entity.table), try sql(of: former) != nil, try sql(of: entity.table) == nil
       else { continue }
-      try connection.executeInMigration(
-        "ALTER TABLE \(try quoted(identifier: former)) RENAME TO \(try quoted(identifier: entity.table))")
+      try rename(former, to: entity.table, dropping: own)
       // Otherwise its next rows would get the keys of deleted ones.
       guard try reader.hasTable("_quire_keys") else { continue }
       try connection.executeInMigration(
@@ -55,6 +54,16 @@ struct SchemaRebuild {
         ON CONFLICT (table_name) DO UPDATE SET highest = max(highest, excluded.highest)
         """, [.text(entity.table), .text(former)])
     }
+  }
+
+  /// Without the models' indexes, which are named after their table, and made again.
+  private func rename(_ table: String, to name: String, dropping own: Set<SQLFragment>) throws {
+    for index in try reader.objects(of: table) where index.kind == .index {
+      guard let sql = index.sql, own.contains(SQLFragment(sql)) else { continue }
+      try connection.executeInMigration("DROP INDEX \(try quoted(identifier: index.name))")
+    }
+    try connection.executeInMigration(
+      "ALTER TABLE \(try quoted(identifier: table)) RENAME TO \(try quoted(identifier: name))")
   }
 
   /// Full-text indexes and triggers: removes those of the old models that the new ones do not have, and makes missing
@@ -173,12 +182,11 @@ struct SchemaRebuild {
   }
 
   /// A join table: a new one, or the relationship's former one with its pairs, whatever table and columns were called.
-  private func make(_ join: JoinTable, _ target: SchemaSQL) throws {
+  private func make(_ join: JoinTable, _ target: SchemaSQL, dropping own: Set<SQLFragment>) throws {
     let former = try former(of: join)
     if try sql(of: join.name) == nil {
       guard let former else { return try connection.executeInMigration(try target.table(join)) }
-      try connection.executeInMigration(
-        "ALTER TABLE \(try quoted(identifier: former.name)) RENAME TO \(try quoted(identifier: join.name))")
+      try rename(former.name, to: join.name, dropping: own)
     }
     guard let present = try sql(of: join.name), SQLFragment(present) != SQLFragment(try target.table(join)) else {
       return
