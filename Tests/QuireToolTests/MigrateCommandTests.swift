@@ -202,6 +202,11 @@ import Testing
       refused.status == 5
         && refused.error.contains("migrate restore library.db.before-20260102000000 -d library.db --yes\n"))
     #expect(await migrate("restore", answering: "no").status == 5)
+    try Data("no database".utf8).write(to: URL(filePath: folder.path + "/cut.db"))
+    for word in ["cut.db", "library.db"] {
+      let unusable = await migrate("restore", folder.path + "/" + word)
+      #expect(unusable.status == 1 && unusable.error.contains("cannot be used: "), "\(unusable)")
+    }
     let restored = await migrate("restore", "20260102000000", "--yes")
     #expect(restored.output.hasSuffix("library.db is as in library.db.before-20260102000000 · schema 20260101000000\n"))
     let back = try document(await migrate("restore", "restore", "--yes", "--json"))

@@ -21,11 +21,32 @@ extension Migrator {
   public func restore(
     _ backup: String, unchecked: ([String: String]) -> Void = { _ in }, _ progress: (Int, Int) -> Void = { _, _ in }
   ) throws -> MigrationBackup? {
+    let source = try sound(backup)
+    if !source.unchecked.isEmpty { unchecked(source.unchecked) }
+    return try restore(source, progress)
+  }
+
+  /// A backup that was found complete and sound, open for reading.
+  package struct SoundBackup {
+    let path: String
+    let connection: Connection
+    /// The tables that could not be checked for damage; each with SQLite's message.
+    package let unchecked: [String: String]
+  }
+
+  /// Checks everything that ``restore(_:unchecked:_:)`` would refuse, apart from what happens meanwhile.
+  package func sound(_ backup: String) throws -> SoundBackup {
     if let numbers = FileNumbers(backup), numbers == FileNumbers(database) {
       throw MigrationError.backup(backup, reason: "it is the database itself")
     }
-    let (source, tables) = try opened(backup)
-    if !tables.isEmpty { unchecked(tables) }
+    let source = try opened(backup)
+    try checkIsReplaceable(by: backup)
+    return source
+  }
+
+  /// Restores a backup that was checked: see ``restore(_:unchecked:_:)``.
+  package func restore(_ sound: SoundBackup, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> MigrationBackup? {
+    let (source, backup) = (sound.connection, sound.path)
     return try withBackup(keeping: backup) { copy in
       let destination = try present(before: backup, source, &copy)
       let kept = try copy?.finish()
@@ -42,19 +63,27 @@ extension Migrator {
     }
   }
 
-  /// Refuses to replace a database that is shared with other machines, which would keep their content.
+  /// Refuses to replace a database that is shared with other machines, which would keep their content, and a file that is
+  /// not a database unless the backup is its own.
   ///
-  /// One that cannot be read does not say whether it is; ``restore(_:unchecked:_:)`` judges by its backup then.
-  package func checkIsNotShared() throws {
+  /// A database that cannot be read does not say whether it is shared: its backup does.
+  private func checkIsReplaceable(by backup: String) throws {
     guard FileManager.default.fileExists(atPath: database) else { return }
-    let place: NodePlace?
     do {
-      place = try translating { try NodePlace(on: open(.readOnly)) }
-    } catch {
-      if error.isOfContent { return }
-      throw error
+      try checkIsNotShared()
+    } catch let error as MigrationError where error.isOfContent {
+      if case .unusable(.notADatabase) = error, !isOwn(backup) { throw error }
     }
-    if place != nil { throw MigrationError.database(.shared(path: database)) }
+  }
+
+  package func checkIsNotShared() throws {
+    if try translating({ try NodePlace(on: open(.readOnly)) }) != nil {
+      throw MigrationError.database(.shared(path: database))
+    }
+  }
+
+  private func isOwn(_ backup: String) -> Bool {
+    MigrationBackup.all(of: database).contains { FileNumbers($0.path) == FileNumbers(backup) }
   }
 
   /// Copies what is there now, and opens the database to be written over.
@@ -72,8 +101,7 @@ extension Migrator {
       if try translating({ try NodePlace(on: source) }) != nil {
         throw MigrationError.database(.shared(path: database))
       }
-      let isOwn = MigrationBackup.all(of: database).contains { FileNumbers($0.path) == FileNumbers(backup) }
-      if case .unusable(.notADatabase) = error, !isOwn { throw error }
+      if case .unusable(.notADatabase) = error, !isOwn(backup) { throw error }
       return try translating { try unreadable(source, &copy) }
     }
   }
@@ -118,13 +146,13 @@ extension Migrator {
   }
 
   /// Opens a backup that is complete, for reading, and says which of its tables could not be checked.
-  private func opened(_ backup: String) throws -> (Connection, unchecked: [String: String]) {
+  private func opened(_ backup: String) throws -> SoundBackup {
     do {
       let source = try Connection(
         migrating: backup, access: .readOnly, busyTimeout: wait, interruption: interruption, beat: beat)
       let (isSound, unchecked) = try Self.check(source)
       guard isSound else { throw MigrationError.backup(backup, reason: "it is damaged") }
-      return (source, unchecked)
+      return SoundBackup(path: backup, connection: source, unchecked: unchecked)
     } catch let error as DatabaseError {
       throw MigrationError.backup(backup, reason: "\(error)")
     } catch let error as SQLiteError {

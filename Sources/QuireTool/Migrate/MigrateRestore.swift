@@ -17,11 +17,14 @@ struct MigrateRestore {
     }
     let backup = try chosen(among: backups, of: migrator.database)
     return try MigrateFailure(target: target, migrator: migrator).explaining {
-      try migrator.checkIsNotShared()
-      try ask(backup, migrator)
       let run = MigrateRun(target, migrator, titles: [])
+      run.show("checking \(backup)")
+      let sound = try run.migrator.sound(backup)
+      run.finish()
+      if !sound.unchecked.isEmpty { note(sound.unchecked) }
+      try ask(backup, run)
       run.show("putting back \(backup)")
-      let kept = try run.migrator.restore(backup, unchecked: note) {
+      let kept = try run.migrator.restore(sound) {
         run.copying($0, of: $1, "putting back \(backup)")
       }
       run.finish()
@@ -91,11 +94,12 @@ struct MigrateRestore {
       printable("not checked for damage, because it needs what only the program has: \(tables). The rest is sound"))
   }
 
-  private func ask(_ backup: String, _ migrator: Migrator) throws {
+  private func ask(_ backup: String, _ run: MigrateRun) throws {
+    let migrator = run.migrator
     if invocation.flag("--yes") || !FileManager.default.fileExists(atPath: migrator.database) { return }
     let question =
       "\(migrator.database) becomes what it was in \(backup); what is there now is kept beside it as a backup."
-    if !target.isJSON, let answer = target.terminal.confirm(question + " Go on?") {
+    if !target.isJSON, let answer = run.confirm(question + " Go on?") {
       if answer { return }
       throw CommandFailure("nothing was changed", .refused)
     }
