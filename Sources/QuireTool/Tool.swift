@@ -113,7 +113,9 @@ public struct Tool: Sendable {
       let status = try await run(arguments, parser).rawValue
       // The reader has closed the pipe and needs no more output.
       guard let code = terminal.outputFailure(), code != EPIPE else { return status }
-      terminal.printError("the answer could not be written: \(String(cString: strerror(code)))")
+      terminal.printError(
+        "the answer could not be written: \(String(cString: strerror(code))). "
+          + "What the command has changed stays changed")
       return status == 0 ? ExitStatus.failure.rawValue : status
     } catch {
       let told = (error as? any CommandError) ?? CommandFailure("\(error)")

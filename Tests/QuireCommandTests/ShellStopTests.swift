@@ -113,7 +113,7 @@ import Testing
     let error = try said.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     #expect(process.terminationReason == .exit && process.terminationStatus == 130)
-    #expect(String(decoding: error, as: UTF8.self) == "error: stopped\n")
+    #expect(String(decoding: error, as: UTF8.self) == "error: stopped. What was not committed was rolled back\n")
   }
 
   @Test(arguments: signals) func `a script that is stopped takes back what it was doing, and leaves nothing`(

@@ -31,6 +31,21 @@ import Testing
     #expect(try await session.column("SELECT 1") == [1])
   }
 
+  @Test func `a write that is stopped says what became of it`() async throws {
+    let session = try library.writing()
+    let stopping = Task { [session] in
+      while !Task.isCancelled {
+        session.cancel()
+        await Task.yield()
+      }
+    }
+    let endless = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n)"
+    let failure = await session.failure("UPDATE book SET price = \(endless) WHERE id = 1")
+    stopping.cancel()
+    await stopping.value
+    #expect(failure == "stopped. The statement that was running changed nothing")
+  }
+
   @Test func `several statements are answered one after the other, up to the one that fails`() async throws {
     let replies = Replies()
     await #expect(throws: ShellFailure.self) {

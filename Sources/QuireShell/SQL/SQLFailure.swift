@@ -29,7 +29,10 @@ struct SQLFailure {
     switch error {
     case let failure as ShellFailure: return failure
     case let error as SQLiteError:
-      if error.isInterrupted || watch?.wasStopped == true { return ShellFailure("stopped", .stopped) }
+      if error.isInterrupted || watch?.wasStopped == true {
+        if work == .reading { return withState(ShellFailure("stopped", .stopped)) }
+        return withState(ShellFailure("stopped", state: "The statement that was running changed nothing", .stopped))
+      }
       if error.isBusy { return ShellFailure(isSnapshotPassed: error.isSnapshotPassed, file, work, elapsed) }
       if error.isIndexMismatch {
         return withState(ShellFailure(SQLiteError.indexMismatch, hint: SQLiteError.rebuilding))

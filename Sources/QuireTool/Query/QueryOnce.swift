@@ -65,7 +65,8 @@ extension QueryRun {
         return .done
       }
       if failure.kind == .stopped, let seconds = invocation["--timeout"] {
-        throw CommandFailure("stopped after \(seconds) s (--timeout): the answer is not whole", .timedOut)
+        let rest = failure.state.map { ". \($0)" } ?? ": the answer is not whole"
+        throw CommandFailure("stopped after \(seconds) s (--timeout)\(rest)", .timedOut)
       }
       throw CommandFailure(failure, in: asked)
     }

@@ -213,7 +213,9 @@ final class Repl {
   }
 
   private func show(_ failure: ShellFailure, of text: String, after clock: ReplClock) {
-    guard failure.kind != .stopped else { return say("^C stopped after \(clock.elapsed.spoken)") }
+    guard failure.kind != .stopped else {
+      return say("^C stopped after \(clock.elapsed.spoken)" + (failure.state.map { ". \(printable($0))" } ?? ""))
+    }
     if let line = underlined(failure, text) { return say(line) }
     say(error: failure.text(in: text, width: displayWidth, shown: { printable($0) }))
   }

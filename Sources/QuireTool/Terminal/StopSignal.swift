@@ -72,7 +72,7 @@ extension StopSignal {
       endsProcess.load(ordering: .relaxed)
       ? signal(number) { _ in
         // Nothing else may be called here.
-        let text: StaticString = "error: stopped\n"
+        let text: StaticString = "error: stopped. What was not committed was rolled back\n"
         _ = write(2, text.utf8Start, text.utf8CodeUnitCount)
         _exit(130)
       } : signal(number, SIG_DFL)
