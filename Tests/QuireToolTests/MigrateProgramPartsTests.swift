@@ -55,6 +55,19 @@ import Testing
     #expect(await migrate("check").status == 0)
   }
 
+  @Test func `the shadow tables of a module that is missing are left out, too`() async throws {
+    let connection = try Connection(path: folder.database, access: .readWrite)
+    try connection.setDefensive(false)
+    for statement in [
+      "CREATE VIRTUAL TABLE Near USING fts5(text)", "CREATE TABLE nearby (id INTEGER PRIMARY KEY)",
+      "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'vec0') WHERE name = 'Near'",
+    ] { try connection.execute(statement) }
+    let new = await migrate("new", "as it was", "--from", "db")
+    #expect(new.status == 0 && new.error.contains("Near"), "\(new)")
+    let text = try String(contentsOfFile: folder.migrations + "/" + files[0], encoding: .utf8)
+    #expect(text.contains("CREATE TABLE nearby") && !text.lowercased().contains("near_"), "\(text)")
+  }
+
   @Test func `a rebuild beside an index that only its program can make says what to do`() async throws {
     _ = await migrate("new", "as it was", "--from", "db")
     _ = await migrate("baseline", String(try #require(files.first).prefix(14)))

@@ -38,18 +38,26 @@ extension DatabaseSchema {
     copy.takesQuotedStrings = true
     var here = self
     var parts = ProgramParts()
+    var withoutModule: [SQLName] = []
     func isMade(_ sql: String, _ name: SQLName) -> Bool {
       do {
         try copy.execute(sql)
       } catch {
         guard error.isOfApplication, SQLMessage.hint(ofNewerFunction: error.message) == nil else { return true }
         parts.add(name, error)
+        if error.message.hasPrefix("no such module: ") { withoutModule.append(name) }
         return false
       }
       return true
     }
     here.tables = tables.filter { isMade($0.sql, $0.name) }
     here.virtualTables = virtualTables.filter { isMade($0.sql.text, $0.name) }
+    // A module says which tables are its shadow tables. One that is missing does not: only their names begin alike.
+    here.tables.removeAll { table in
+      guard withoutModule.contains(where: { table.name.begins(with: $0) }) else { return false }
+      parts.add(table.name)
+      return true
+    }
     here.virtualTables.removeAll { index in
       guard let content = index.content, parts.names.contains(content) else { return false }
       parts.add(index.name)
@@ -69,4 +77,9 @@ extension DatabaseSchema {
     }
     return (here, parts)
   }
+}
+
+extension SQLName {
+  /// Whether it is a name that the virtual table can have given to a shadow table: its own one, `_`, and more.
+  fileprivate func begins(with table: SQLName) -> Bool { Self.folded(text).hasPrefix(Self.folded(table.text) + "_") }
 }
