@@ -116,6 +116,27 @@ import Testing
     #expect(try recording.connection.query("SELECT count(*) FROM t").first == 18)
   }
 
+  @Test func `a stop that comes behind the last statement takes it back, too`() throws {
+    let scratch = try Scratch()
+    let path = scratch.file()
+    _ = try Connection(path: path, access: .create).execute("CREATE TABLE t (a)")
+    let recording = try RecordingConnection(path: path, busyTimeout: .seconds(5), own: LocalCommits())
+    let watch = recording.connection.watched()
+    for savepoint in [nil, "s"] {
+      if savepoint != nil { try recording.connection.execute("BEGIN") }
+      #expect(throws: SQLiteError.self) {
+        try recording.record(savepoint: savepoint, limitInBytes: 0) {
+          try recording.connection.execute("INSERT INTO t VALUES (1)")
+          watch.stop()
+        }
+      }
+      watch.start()
+      #expect(recording.connection.isAutocommit == (savepoint == nil))
+      #expect(try recording.connection.query("SELECT count(*) FROM t").first == 0)
+    }
+    try recording.connection.execute("COMMIT")
+  }
+
   @Test func `what takes work back is not stopped`() async throws {
     let scratch = try Scratch()
     let path = scratch.file()

@@ -121,6 +121,10 @@ package final class RecordingConnection {
     do {
       try openLog()
       let result = try body()
+      // A stop that came when the last statement had run, while its changes were collected.
+      if isOwn || savepoint != nil, connection.watch?.wasStopped == true {
+        throw SQLiteError(code: SQLITE_INTERRUPT, message: "interrupted")
+      }
       if isOwn {
         try ending { _ = try connection.execute("COMMIT") }
       } else if let savepoint {
