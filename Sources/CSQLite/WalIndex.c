@@ -30,6 +30,10 @@ int quire_wal_is_copied(const volatile void *index) {
   return frames > 0 && __atomic_load_n(words + 24, __ATOMIC_RELAXED) == frames;
 }
 
+uint32_t quire_wal_frames(const volatile void *index) {
+  return __atomic_load_n((const volatile uint32_t *)index + 4, __ATOMIC_RELAXED);
+}
+
 int quire_wal_is_cut(sqlite3 *db) {
   sqlite3_file *log = 0;
   if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return 0;

@@ -108,7 +108,7 @@ import Testing
         let database = store.store.database
         try database.write { _ in }
         #expect(database.writer.map { !$0.writeAheadLog.isFoundCut && !$0.connection.isLogCut } ?? false)
-        database.writer?.writeAheadLog.checkpoint(round % 2 == 0 ? .truncating : .passive)
+        database.writer?.writeAheadLog.checkpoint([round % 2 == 0 ? .truncating : .passive])
         #expect(database.writer.map { !$0.writeAheadLog.isFoundCut && !$0.connection.isLogCut } ?? false)
       }
     }

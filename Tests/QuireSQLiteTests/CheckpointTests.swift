@@ -154,6 +154,33 @@ import Testing
 
   // MARK: The pace
 
+  @Test(.enabled(if: SQLiteShell.isThere)) func `beside another process that writes without a pause`() throws {
+    let subscription = database.subscribe { _ in }
+    defer { withExtendedLifetime(subscription) {} }
+    // They take their time, and one of them reads an older commit than the other.
+    let positions = [database.makePosition(), database.makePosition()]
+    let shell = try SQLiteShell(scratch.file())
+    let count: Int64 = 20_000
+    var (sent, shown): (Int64, Int64) = (0, 1)
+    while shown <= count {
+      // So many that it always has one to run, and as many as a pipe holds.
+      while sent < min(shown + 1000, count) {
+        shell.send(String(repeating: "UPDATE t SET n = n + 1;\n", count: 100))
+        sent += 100
+      }
+      for position in positions {
+        let advance = try position.prepareAdvance()
+        if case .integer(let number)? = try advance.connection.query("SELECT n FROM t").first { shown = number }
+        advance.commit()
+        position.endTurn()
+        usleep(2000)
+      }
+    }
+    _ = try shell.waitForAnswer()
+    // How soon it starts over depends on when the threads run: what counts is that it does.
+    try #expect(frames() < Int(count) / 4)
+  }
+
   @Test func `the longer the log, the longer readers are waited for, up to two seconds`() {
     let waits = [0, 1, 4, 10, 1_000].map { CheckpointPace.patience(outgrown: $0) }
     #expect(waits == [.milliseconds(20), .milliseconds(200), .milliseconds(800), .seconds(2), .seconds(2)])

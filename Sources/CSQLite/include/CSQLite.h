@@ -21,6 +21,8 @@ const volatile void *quire_wal_index(sqlite3 *db);
 int quire_wal_commit_count(const volatile void *index, uint32_t *count);
 /// Whether all frames of the log are in the database: the log starts over with the next write before which no reader reads it.
 int quire_wal_is_copied(const volatile void *index);
+/// How many frames the log has, of whatever process. A hint, as above.
+uint32_t quire_wal_frames(const volatile void *index);
 /// Whether another program has truncated the log's file: it is shorter than its index says. Commits in it are lost, and a
 /// checkpoint would damage the database. For a connection in WAL mode.
 int quire_wal_is_cut(sqlite3 *db);

@@ -249,13 +249,30 @@ extension Database {
 
   private func isCheckpointDue(_ writer: Writer) -> Bool { pace.isDue(writer.writeAheadLog.frames) }
 
+  /// Keeps the log short after commits of other processes: it is this store's snapshots that keep it from starting over,
+  /// and a program that writes without a pause leaves none in which all of them could be renewed.
+  ///
+  /// - Parameter frames: The log's length.
+  func checkpointForOthers(_ frames: Int) {
+    guard frames >= configuration.pagesBetweenCheckpoints, !lock.isKept,
+      (try? lock.lock(timeout: .zero)) != nil
+    else { return }
+    defer { unlock() }
+    guard let writer else { return }
+    writer.writeAheadLog.note(frames: frames)
+    // Readers are waited for longer, and sooner: others do not wait for them at all.
+    checkpointIfDue(writer, patientFrom: configuration.logLimitInBytes / 8)
+  }
+
   /// Keeps the log short: see ``DatabaseConfiguration/checkpointPages``.
-  func checkpointIfDue(_ writer: Writer) {
+  ///
+  /// - Parameter size: The log's size from which on readers are waited for longer; its limit by default.
+  func checkpointIfDue(_ writer: Writer, patientFrom size: Int? = nil) {
     awaitsCheckpoint.store(false, ordering: .relaxed)
     guard isCheckpointDue(writer) else { return }
-    let outgrown = writer.writeAheadLog.sizeInBytes / max(configuration.logLimitInBytes, 1)
-    if outgrown > 0 { positions.giveUpOldSnapshots() }
-    checkpoint(writer.writeAheadLog, waiting: CheckpointPace.patience(outgrown: outgrown))
+    let (log, limit) = (writer.writeAheadLog, max(configuration.logLimitInBytes, 1))
+    if log.sizeInBytes >= limit { positions.giveUpOldSnapshots() }
+    checkpoint(log, waiting: CheckpointPace.patience(outgrown: log.sizeInBytes / max(size ?? limit, 1)))
   }
 
   private func checkpoint(_ log: WriteAheadLog, waiting patience: Duration = CheckpointPace.patience(outgrown: 0)) {
@@ -263,13 +280,13 @@ extension Database {
     let isTruncating = isLarge && readers.lentCount == 0
     let isWaiting = pace.waits(log.frames)
     let returns = readers.returnCount
-    if isTruncating {
-      log.checkpoint(.truncating) { positions.renew() }
-    } else if isWaiting {
-      // For those who read just now, and those who are about to leave an older commit.
-      log.checkpoint(.passive, .waiting(patience)) { positions.renew() }
-    } else {
-      log.checkpoint(.passive) { positions.renew() }
+    var modes: [WriteAheadLog.CheckpointMode] = isTruncating ? [.truncating] : [.passive]
+    // For those who read just now, and those who are about to leave an older commit.
+    if isWaiting { modes.append(.waiting(patience)) }
+    log.checkpoint(modes) { [self] in
+      guard clock.count.isLogCopied else { return }
+      numberForeign()
+      positions.renew()
     }
     pace.tried(log.frames, waiting: isWaiting, returns: returns)
   }

@@ -201,7 +201,7 @@ package final class Database: Sendable {
     readers.close()
     subscribers.end()
     // Where the file was replaced or moved, too: then its log is not beside it any longer.
-    if configuration.location != .temporary { writer?.writeAheadLog.checkpoint(.truncating) }
+    if configuration.location != .temporary { writer?.writeAheadLog.checkpoint([.truncating]) }
     gate = nil
     writer = nil
     folder = nil

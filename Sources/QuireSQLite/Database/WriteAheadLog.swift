@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 internal import QuireRow
 
 /// The write-ahead log of the writing connection: how long it is, and its checkpoints. Guarded by the write lock.
@@ -37,6 +38,10 @@ final class WriteAheadLog {
   }
 
   var frames: Int { Int(told.pointee) }
+
+  /// Notes its length after a commit of another process.
+  func note(frames: Int) { told.pointee = Int32(frames) }
+
   var sizeInBytes: Int { frames * pageSize }
 
   /// Whether the last COMMIT wrote a page.
@@ -60,13 +65,14 @@ final class WriteAheadLog {
 
   /// Copies the log into the database, in one mode after the other, and reports it as one event.
   ///
-  /// - Parameter copied: Called when a mode has left all of the log copied.
-  func checkpoint(_ modes: CheckpointMode..., copied: () -> Void = {}) {
+  /// - Parameter copied: Called when a mode has left all of the log copied, and while readers are waited for: then no
+  ///   process can write.
+  func checkpoint(_ modes: [CheckpointMode], copied: @escaping () -> Void = {}) {
     if connection.isLogCut { return }
     let begin = events.now
     var remaining = 0
     for mode in modes {
-      let (result, frames, done) = run(mode)
+      let (result, frames, done) = run(mode, copied)
       if result == SQLITE_OK, frames >= 0 { told.pointee = frames }
       if frames >= 0 { remaining = max(Int(frames) - Int(done), 0) }
       if frames >= 0, done == frames, result == SQLITE_OK || result == SQLITE_BUSY { copied() }
@@ -77,7 +83,9 @@ final class WriteAheadLog {
   }
 
   /// - Returns: SQLite's code, the log's length, and how much of it is copied; -1 for both if nothing was tried.
-  private func run(_ mode: CheckpointMode) -> (code: Int32, frames: Int32, copied: Int32) {
+  private func run(_ mode: CheckpointMode, _ copied: @escaping () -> Void) -> (
+    code: Int32, frames: Int32, copied: Int32
+  ) {
     let (code, patience): (Int32, Duration) =
       switch mode {
       case .passive: (SQLITE_CHECKPOINT_PASSIVE, .zero)
@@ -85,10 +93,34 @@ final class WriteAheadLog {
       case .waiting(let patience): (SQLITE_CHECKPOINT_RESTART, patience)
       case .truncating: (SQLITE_CHECKPOINT_TRUNCATE, .zero)
       }
-    sqlite3_busy_timeout(connection.handle, patience.milliseconds)
+    let wait = ReaderWait(until: .now + patience, copied)
+    sqlite3_busy_handler(
+      connection.handle,
+      { wait, _ in wait.map { Unmanaged<ReaderWait>.fromOpaque($0).takeUnretainedValue().goesOn() } == true ? 1 : 0 },
+      Unmanaged.passUnretained(wait).toOpaque())
     defer { sqlite3_busy_timeout(connection.handle, connection.busyMilliseconds) }
-    var (frames, copied): (Int32, Int32) = (0, 0)
-    let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &copied)
-    return (result, frames, copied)
+    var (frames, done): (Int32, Int32) = (0, 0)
+    return withExtendedLifetime(wait) {
+      while true {
+        let result = sqlite3_wal_checkpoint_v2(connection.handle, "main", code, &frames, &done)
+        // While another process makes a checkpoint, SQLite tries nothing, and does not wait by itself.
+        if result != SQLITE_BUSY || frames >= 0 || !wait.goesOn() { return (result, frames, done) }
+      }
+    }
+  }
+}
+
+/// A checkpoint that waits for readers to leave the log, or for another process to end its commit or checkpoint.
+private final class ReaderWait {
+  private let end: ContinuousClock.Instant
+  private let body: () -> Void
+
+  init(until end: ContinuousClock.Instant, _ body: @escaping () -> Void) { (self.end, self.body) = (end, body) }
+
+  func goesOn() -> Bool {
+    if .now >= end { return false }
+    body()
+    usleep(500)
+    return true
   }
 }

@@ -57,6 +57,11 @@ final class CommitCount: Sendable {
     state.withLock { if case .index(let index, _)? = $0.source { quire_wal_is_copied(index) != 0 } else { false } }
   }
 
+  /// How many frames the log has, by any process; 0 if that is not known. A hint.
+  var logFrames: Int {
+    state.withLock { if case .index(let index, _)? = $0.source { Int(quire_wal_frames(index)) } else { 0 } }
+  }
+
   func close() {
     let source = state.withLock { state in
       defer { state.source = nil }

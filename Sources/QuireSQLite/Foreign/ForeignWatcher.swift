@@ -53,6 +53,7 @@ final class ForeignWatcher: Sendable {
     var processes = OtherProcesses(path)
     var waits = Waits()
     var renewedAt: Int64?
+    var triedFrames = 0
     while true {
       let hints = events.wait(waits.next)
       guard let database, state.withLock({ !$0.isStopped }) else { return }
@@ -65,6 +66,12 @@ final class ForeignWatcher: Sendable {
       {
         database.positions.renew()
         renewedAt = count
+      }
+      let frames = database.clock.count.logFrames
+      let step = database.configuration.pagesBetweenCheckpoints / 16
+      if database.isShared, frames < triedFrames || frames - triedFrames >= step {
+        triedFrames = frames
+        database.checkpointForOthers(frames)
       }
       if isIdle || waits.isWatchingOpen {
         note(processes.haveOpen(), database)
