@@ -70,6 +70,17 @@ import Testing
     #expect(found.queriesRun == 2 && names(found) == ["Dune field", "Shore", "Dune"])
   }
 
+  @Test func `by rank it reads the rows that it shows, and none behind them`() throws {
+    var descriptor = Sight.search("dune")
+    (descriptor.fetchLimit, descriptor.fetchOffset) = (1, 1)
+    let found = try context.live(descriptor)
+    #expect(names(found) == ["Shore"] && found.node.content.window.window.entries.count == 2)
+    try store.execute("UPDATE sight SET about = 'dune dune dune' WHERE name = 'Reef'")
+    try context.refresh()
+    #expect(names(found) == names(try context.fetch(descriptor)))
+    #expect(found.node.content.window.window.entries.count == 2)
+  }
+
   @Test func `what is typed replaces the search, and what FTS5 refuses changes nothing`() throws {
     let found = try context.live(Sight.search(.beginning("du")))
     try found.update { $0 = Sight.search(.beginning("cor")) }

@@ -88,7 +88,8 @@ final class WindowOperator: LiveOperator {
     if isPaged {
       try refill(&other, on: connection)
     } else {
-      let limit = other.window.capacity
+      // What is loaded again by each change is never refilled.
+      let limit = other.isRanked ? other.window.wanted : other.window.capacity
       let found = try query.asked { try entries(limited(query, limit), other.terms, on: connection) }
       other.window.fill(found, limit: limit)
     }
