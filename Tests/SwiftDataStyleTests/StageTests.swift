@@ -17,6 +17,38 @@ private enum PlayersV1: VersionedSchema {
   }
 }
 
+private enum TeamsV1: VersionedSchema {
+  static let versionIdentifier = Schema.Version(1, 0, 0)
+  static var models: [any PersistentModel.Type] { [Team.self, Scout.self] }
+
+  @Model final class Team {
+    var name = ""
+    @Relationship(inverse: \Scout.team) var scouts: [Scout] = []
+    init() {}
+  }
+
+  @Model final class Scout {
+    var team: Team?
+    init() {}
+  }
+}
+
+private enum TeamsV2: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Team.self, Scout.self] }
+
+  @Model final class Team {
+    var name = ""
+    @Relationship(deleteRule: .cascade, inverse: \Scout.team) var scouts: [Scout] = []
+    init() {}
+  }
+
+  @Model final class Scout {
+    var team: Team
+    init(_ team: Team) { self.team = team }
+  }
+}
+
 private enum PlayersV2: VersionedSchema {
   static let versionIdentifier = Schema.Version(2, 0, 0)
   static var models: [any PersistentModel.Type] { [Player.self] }
@@ -100,5 +132,32 @@ private enum PlayersV2: VersionedSchema {
       for: Schema(versionedSchema: PlayersV1.self), configurations: ModelConfiguration(url: folder.file))
     let players = try ModelContext(before).fetch(FetchDescriptor<PlayersV1.Player>(sortBy: [SortDescriptor(\.name)]))
     #expect(players.map(\.points) == ["3", "many"])
+  }
+  @Test func `a row without an object for a reference that is no longer optional is refused with model and property`()
+    throws
+  {
+    enum Plan: SchemaMigrationPlan {
+      static var schemas: [any VersionedSchema.Type] { [TeamsV1.self, TeamsV2.self] }
+      static var stages: [MigrationStage] { [] }
+    }
+    let folder = Folder()
+    let configuration = ModelConfiguration(url: folder.file)
+    let store = try ModelContainer(for: Schema(versionedSchema: TeamsV1.self), configurations: configuration)
+    let context = ModelContext(store)
+    let (scout, free) = (TeamsV1.Scout(), TeamsV1.Scout())
+    context.insert(scout)
+    context.insert(free)
+    scout.team = TeamsV1.Team()
+    try context.save()
+    func open() throws -> ModelContainer {
+      try ModelContainer(
+        for: Schema(versionedSchema: TeamsV2.self), migrationPlan: Plan.self, configurations: configuration)
+    }
+    let error = #expect(throws: SchemaError.self) { try open() }
+    #expect(
+      error?.description.hasPrefix("in version 2.0.0 each Scout needs an object in team, and rows have none;") == true)
+    context.delete(free)
+    try context.save()
+    #expect(try ModelContext(open()).fetchCount(FetchDescriptor<TeamsV2.Scout>()) == 1)
   }
 }

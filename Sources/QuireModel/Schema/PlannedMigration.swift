@@ -289,6 +289,7 @@ struct PlannedMigration {
   /// The error in terms of the models, if it is one of their rows.
   private func explained(_ error: SQLiteError, in version: Version) -> any Error {
     if let duplicates = duplicates(error, in: version) { return duplicates }
+    if let untargeted = untargeted(error, in: version) { return untargeted }
     return unfit(error, in: version) ?? error
   }
 
@@ -315,6 +316,17 @@ struct PlannedMigration {
           version: "\(version.number)"))
     }
     return nil
+  }
+
+  /// The error in terms of the models, if a row has no object for a reference that is no longer optional.
+  private func untargeted(_ error: SQLiteError, in version: Version) -> SchemaError? {
+    let place = error.message.split(separator: ": ").last?.split(separator: ".").map(String.init) ?? []
+    guard error.isNotNull, place.count == 2,
+      let entity = version.entities.first(where: { SQLName(SchemaRebuild.scratch(of: $0.table)) == SQLName(place[0]) }),
+      let property = entity.properties.first(where: { $0.column == place[1] })
+    else { return nil }
+    return SchemaError(
+      .missingTargets(model: entity.name, property: property.name, version: "\(version.number)"))
   }
 
   /// How many rows of each table refer to rows that are not there.

@@ -59,6 +59,8 @@ public struct SchemaError: Error, Hashable, Sendable {
     case noValueForNewColumn(model: String, property: String)
     /// Several rows have the same values of these properties, which the models of the new version allow once.
     case duplicates(model: String, properties: [String], version: String)
+    /// Rows have no object for this reference, which the new version does not let be nil.
+    case missingTargets(model: String, property: String, version: String)
     /// After a stage, a row of the table would refer to a missing row.
     case brokenReferences(table: String, to: String)
     /// A container keeps its models in one file.
@@ -137,6 +139,9 @@ extension SchemaError: CustomStringConvertible {
       "version \(version) wants \(properties.map { "\(model).\($0)" }.joined(separator: " with ")) to be unique, and rows "
         + "have the same; the tables are as before. Delete all but one of them, or give them other values, in the "
         + "stage's willMigrate"
+    case .missingTargets(let model, let property, let version):
+      "in version \(version) each \(model) needs an object in \(property), and rows have none; the tables are as before. "
+        + "Delete such rows, or give them one, in the stage's willMigrate"
     case .brokenReferences(let table, let version):
       "in version \(version) rows of \(table) would refer to rows that are not there; nothing was changed"
     case .severalConfigurations(let names):
