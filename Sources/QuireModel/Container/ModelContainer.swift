@@ -83,6 +83,19 @@ public final class ModelContainer: Sendable {
     let configuration = configurations.first ?? ModelConfiguration()
     let schema = schema.types.isEmpty ? configuration.schema ?? schema : schema
     let (entities, joins) = try SchemaResolution.resolve(schema.types)
+    let footprint = configuration.file.map { SidecarFiles(of: $0.path(percentEncoded: false)) }
+    do {
+      try self.init(entities, joins, schema, plan, configuration)
+    } catch let error as SchemaError {
+      footprint?.sweep()  // of what has looked at the file, also to explain the error
+      throw error
+    }
+  }
+
+  private convenience init(
+    _ entities: [Entity], _ joins: [JoinTable], _ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?,
+    _ configuration: ModelConfiguration
+  ) throws {
     var version: Schema.Version?
     var planned: PlannedMigration?
     if let plan, let file = configuration.file?.path(percentEncoded: false) {
