@@ -208,6 +208,10 @@ import Testing
     let count = try context.liveCount(Book.self, where: #Predicate { $0.isIn })
     let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
     let pages = 100
+    let checkpoints = Locked<[String]>([])
+    let token = store.observeEvents { event in
+      if case .checkpoint = event { checkpoints.withLock { $0.append("\(event)") } }
+    }
     for round in 0..<3 * database.configuration.pagesBetweenCheckpoints / pages {
       // What it reads on stays open until the save has been taken in.
       _ = try context.fetchCount(FetchDescriptor<Book>())
@@ -217,6 +221,9 @@ import Testing
       #expect(count.value == 9_999 + (round.isMultiple(of: 2) ? 1 : 0))
     }
     let log = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")[.size] as? Int
-    #expect(try #require(log) < (database.configuration.pagesBetweenCheckpoints + 3 * pages) * 4200)
+    #expect(
+      try #require(log) < (database.configuration.pagesBetweenCheckpoints + 3 * pages) * 4200,
+      "\(log ?? 0) bytes; others are known: \(database.isShared); \(checkpoints.withLock { $0 })")
+    token.cancel()
   }
 }

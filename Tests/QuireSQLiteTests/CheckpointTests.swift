@@ -159,10 +159,10 @@ import Testing
     defer { withExtendedLifetime(subscription) {} }
     // They take their time, and one of them reads an older commit than the other.
     let positions = [database.makePosition(), database.makePosition()]
-    let shell = try SQLiteShell(scratch.file())
+    let shell = try SQLiteShell(scratch.file(), endsAtErrors: true)
     let count: Int64 = 20_000
     var (sent, shown): (Int64, Int64) = (0, 1)
-    while shown <= count {
+    while shown <= count, shell.isRunning {
       // So many that it always has one to run, and as many as a pipe holds.
       while sent < min(shown + 1000, count) {
         shell.send(String(repeating: "UPDATE t SET n = n + 1;\n", count: 100))

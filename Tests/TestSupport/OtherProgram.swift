@@ -54,6 +54,8 @@ package class OtherProgram {
     }
   }
 
+  package var isRunning: Bool { process.isRunning }
+
   /// Ends it in the middle of whatever it does.
   package func kill() {
     _ = Foundation.kill(process.processIdentifier, SIGKILL)

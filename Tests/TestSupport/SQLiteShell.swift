@@ -10,9 +10,10 @@ package final class SQLiteShell: OtherProgram {
     return path != nil
   }
 
-  package init(_ file: String) throws {
+  /// - Parameter endsAtErrors: Whether it ends with the first statement that fails.
+  package init(_ file: String, endsAtErrors: Bool = false) throws {
     guard let path = SQLiteShell.path else { throw Failure(description: "the sqlite3 shell is not installed") }
-    try super.init(URL(filePath: path), ["-batch", file])
+    try super.init(URL(filePath: path), ["-batch"] + (endsAtErrors ? ["-bail"] : []) + [file])
     try run("PRAGMA busy_timeout = 10000; PRAGMA synchronous = OFF;")
   }
 

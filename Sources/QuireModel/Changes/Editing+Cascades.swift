@@ -42,7 +42,7 @@ extension Editing {
   /// Deletes in the context what has been given, by `.cascade` rules, to objects that are deleted here, and whose cascade will
   /// not find it: others have deleted the object too, or it was given after the deletion.
   func deleteGiven() {
-    let gone = pending.deletedByOthersToo.isEmpty ? [] : pending.gone
+    let gone = pending.deletedByOthersToo.stillDeleted
     if gone.isEmpty, !pending.cascades.hasGiven { return }
     pending.cascades.hasGiven = false
     for model in pending.edits + pending.inserted.compactMap({ $0 }) where !model.isDeleted {

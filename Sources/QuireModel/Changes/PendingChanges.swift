@@ -146,11 +146,6 @@ struct PendingChanges {
     forgetDeleted(models)
   }
 
-  /// Those of them that are still deleted here.
-  var gone: Set<ObjectIdentifier> {
-    deletedByOthersToo.isEmpty ? [] : Set(deletedByOthersToo.filter(\.isDeleted).map { ObjectIdentifier($0) })
-  }
-
   /// No unsaved reference leads to them any longer.
   mutating func forgetDeletedByOthersToo() {
     if !deletedByOthersToo.isEmpty { deletedByOthersToo.removeAll() }
@@ -179,4 +174,9 @@ struct PendingChanges {
     let given = later.firstTemporaryKey &+ Int64(later.inserted.count) &- firstTemporaryKey
     while Int64(inserted.count) < given { inserted.append(nil) }
   }
+}
+
+extension [any PersistentModel] {
+  /// Those that are still deleted here. Of a list, so that the rest of what is pending is not copied for it.
+  var stillDeleted: Set<ObjectIdentifier> { isEmpty ? [] : Set(filter(\.isDeleted).map { ObjectIdentifier($0) }) }
 }

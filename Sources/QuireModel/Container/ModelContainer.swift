@@ -133,133 +133,15 @@ public final class ModelContainer: Sendable {
     Parts(configuration: configuration, schema: schema, migrationPlan: migrationPlan, store: store)
   }
 
-  /// Asked for once: on Linux, in a container, the answer is read from files.
-  private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
-
   init(
     _ entities: [Entity], _ joins: [JoinTable], _ configuration: ModelConfiguration, _ schema: Schema = Schema([]),
     _ plan: (any SchemaMigrationPlan.Type)? = nil, _ version: Schema.Version? = nil
   ) throws {
-    try Translation.checkLinked()
-    try configuration.checkSettings()
     self.configuration = configuration
     self.schema = schema
     migrationPlan = plan
-    let check = SchemaCheck(entities: entities, joins: joins, forWriting: configuration.allowsSave)
-    let location: DatabaseConfiguration.Location
-    if let url = configuration.file {
-      let file = url.path(percentEncoded: false)
-      if configuration.allowsSave { try configuration.makeFolder() }
-      try configuration.prepareShared()
-      try ModelContainer.check(file, check, configuration)
-      location = .file(file)
-    } else {
-      location = .temporary
-    }
-    var database = DatabaseConfiguration(location, access: configuration.allowsSave ? .create : .readOnly)
-    if configuration.file != nil { database.synchronous = configuration.synchronous }
-    if configuration.shared != nil { database.synchronous = .normal }  // the log is the durable copy
-    database.changeLog = configuration.changeLog
-    database.busyTimeout = configuration.busyTimeout
-    database.writeTimeout = configuration.writeTimeout
-    database.cacheSizeInBytes = configuration.cacheSize
-    database.checkpointPages = configuration.checkpointPages
-    let readers = configuration.readers ?? Self.coreCount
-    database.readers = max(database.readers, readers)
-    database.trustsSchema = try configuration.trustsSchema || ModelContainer.trusts(configuration, entities, joins)
-    let opened = try Database(database)
-    var node: StoreNode?
-    let isMade: Bool
-    do {
-      if let shared = configuration.shared, configuration.allowsSave {
-        node = try StoreNode.attach(opened, to: shared.log, named: shared.name, patience: shared.patience)
-      }
-      isMade = try ModelContainer.prepare(opened, check, configuration, version)
-      if !configuration.allowsSave { opened.seal() }
-    } catch {
-      try? opened.close()
-      throw error
-    }
-    let watch = entities.isEmpty ? nil : OpenSchemaCheck(path: opened.path, check)
-    let store = Store(
-      database: opened, readers: readers, entities: entities, joins: joins,
-      name: configuration.file == nil ? "memory:\(UUID().uuidString)" : opened.path, node: node, schemaCheck: watch
-    )
-    self.store = store
+    store = try StoreOpening(entities, joins, configuration, version).store()
     use = StoreUse(store)
-    if let watch { opened.watchSchema(watch) }
-    if configuration.allowsSave {
-      try opened.read { try store.keys.start(store, on: $0) }
-      try opened.keepTriggers(areNeeded: !isMade) { try RuleTriggers(entities: entities, joins: joins).needed(in: $0) }
-      opened.atDeletions { [keys = store.keys] in try keys.remember($1, of: entities, in: $0) }
-    }
-  }
-
-  /// Creates the tables where the file has none, else checks that they are the models'.
-  ///
-  /// - Returns: Whether it has created them.
-  private static func prepare(
-    _ database: Database, _ check: SchemaCheck, _ configuration: ModelConfiguration, _ version: Schema.Version?
-  ) throws -> Bool {
-    let isEmpty = try database.read { try ModelContainer.isEmpty($0) && SchemaCheck.otherEncoding(in: $0) == nil }
-    if isEmpty, configuration.allowsSave || configuration.isStoredInMemoryOnly {
-      let statements = try SchemaSQL(entities: check.entities, joins: check.joins).statements()
-      let isMade = try database.write(origin: .sql) { transaction in
-        // Another process may have made them meanwhile; then they are checked like any others.
-        guard try ModelContainer.isEmpty(transaction.connection) else { return false }
-        for statement in statements { try transaction.connection.execute(statement) }
-        if let version {
-          try PlannedMigration.record(version) { _ = try transaction.connection.execute($0, $1) }
-        }
-        return true
-      }
-      if isMade { return true }
-    }
-    try database.read { try check.require(in: $0, of: configuration.file?.path ?? configuration.name) }
-    return false
-  }
-
-  /// Whether the file's triggers may write to virtual tables, as those that maintain a full-text index must. True only
-  /// if all triggers and views belong to the models or to the change log, whose writer recreates any that differ.
-  private static func trusts(
-    _ configuration: ModelConfiguration, _ entities: [Entity], _ joins: [JoinTable]
-  ) throws -> Bool {
-    guard entities.contains(where: { $0.fullText != nil }) else { return false }
-    guard let file = configuration.file?.path(percentEncoded: false), let connection = try configuration.reading(file)
-    else { return true }
-    let known = Set(try SchemaSQL(entities: entities, joins: joins).triggers().map { SQLFragment(try $0.sql) })
-    let others = try SchemaReader(connection).objects().compactMap { object -> String? in
-      guard object.kind == .trigger || object.kind == .view, let sql = object.sql else { return nil }
-      return known.contains(SQLFragment(sql)) || ChangeLog.isTrigger(object.name) || NodeTables.isGuard(object)
-        ? nil : object.name
-    }
-    if others.isEmpty { return true }
-    throw SchemaError(.untrusted(path: file, objects: others))
-  }
-
-  static func isEmpty(_ connection: Connection) throws -> Bool {
-    try SchemaReader(connection).objects().allSatisfy { object in
-      SQLName.folded(object.name).hasPrefix("sqlite_") || ChangeLog.tables.contains(object.table)
-    }
-  }
-
-  /// Rejects a file with another schema before it is opened for writing. Opening for writing makes a file a WAL
-  /// database; a rejected file stays unchanged to the byte.
-  private static func check(
-    _ file: String, _ check: SchemaCheck, _ configuration: ModelConfiguration
-  ) throws {
-    if !FileManager.default.fileExists(atPath: file) { return }
-    let footprint = SidecarFiles(of: file)
-    do {
-      // If the file cannot be opened this way, the real opening below reports why.
-      guard let connection = try? configuration.reading(file), let isEmpty = try? isEmpty(connection), !isEmpty else {
-        return
-      }
-      try check.require(in: connection, of: file)
-    } catch {
-      footprint.sweep()
-      throw error
-    }
   }
 
   /// The statements that make an empty file these models' file, in order. Touches no file.

@@ -59,12 +59,13 @@ extension Following {
   private func renew(
     _ properties: [Int], of model: any PersistentModel, _ entity: Entity, _ returned: Returned, into step: Transition
   ) {
+    let gone = pending.deletedByOthersToo.stillDeleted
     let leading = properties.filter { index in
       guard let side = entity.properties[index].toOne, let target = model._quireLink(index).object else { return false }
       // To what is deleted here, too, a save leads nothing by these rules, as if only that deletion were there.
       let isDropped = side.whenTargetGoes == .cascade || side.whenTargetGoes == .nullify && side.isOptional
       return returned[side.target]?.contains(ObjectIdentifier(target)) == true
-        && !(isDropped && pending.gone.contains(ObjectIdentifier(target)))
+        && !(isDropped && gone.contains(ObjectIdentifier(target)))
     }
     if leading.isEmpty { return }
     let row = entity.type.vacant(ModelState())

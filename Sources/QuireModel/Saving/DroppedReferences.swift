@@ -52,7 +52,7 @@ extension Saver {
   /// there will be no row to refer to. What the rule of the deletion takes along goes, too.
   func dropGoneTargets(_ store: Store) throws {
     core.editing.deleteGiven()
-    let gone = pending.deletedByOthersToo.isEmpty ? [] : pending.gone  // which copies all that is pending
+    let gone = pending.deletedByOthersToo.stillDeleted
     guard !gone.isEmpty || pending.inserted.contains(where: { $0 == nil }) else { return }
     for model in pending.inserted.compactMap({ $0 }) + pending.edits where !model.isDeleted {
       guard let entity = entity(of: model) else { continue }

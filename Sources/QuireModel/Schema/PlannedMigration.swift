@@ -189,7 +189,7 @@ struct PlannedMigration {
   /// Quire once recorded 1.0.0, the version of a schema that is made of types, for whatever models a new file had: that
   /// number counts only if the tables are those of the version.
   private func version(of file: String, _ connection: Connection) throws -> Version? {
-    if try ModelContainer.isEmpty(connection) { return nil }
+    if try StoreOpening.isEmpty(connection) { return nil }
     if let other = try SchemaCheck.otherEncoding(in: connection) {
       throw SchemaError(.mismatch(path: file, differences: [other.sentence], mending: []))
     }
