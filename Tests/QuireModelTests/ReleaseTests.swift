@@ -187,4 +187,39 @@ extension ReleaseTests {
     try context.refresh()
     #expect(context.registeredCount == 0)
   }
+
+  @Test func `a tracked element stays, also if an object that nothing holds refers to it`() throws {
+    let store = try ModelContainer(
+      for: Bough.self, Offshoot.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(store)
+    let bough = Bough()
+    context.insert(bough)
+    func fill() throws {
+      for _ in 0..<3 {
+        let offshoot = Offshoot()
+        bough.offshoots.append(offshoot)
+        context.insert(Offshoot(on: offshoot))
+      }
+      try context.save()
+    }
+    try fill()
+    let sizes = tracking { _ = bough.offshoots.map(\.size) }
+    try context.refresh()
+    #expect(context.registeredCount == 4)  // without those that refer to them
+    let offshoots = try context.all(Offshoot.self).filter { $0.bough != nil }
+    offshoots[0].size = 1
+    #expect(sizes.count == 1)
+  }
+}
+
+@Model final class Bough {
+  @Relationship(inverse: \Offshoot.bough) var offshoots: [Offshoot] = []
+  init() {}
+}
+
+@Model final class Offshoot {
+  var size = 0
+  var bough: Bough?
+  var parent: Offshoot?
+  init(on parent: Offshoot? = nil) { self.parent = parent }
 }

@@ -144,6 +144,16 @@ final class IdentityMap {
     }
   }
 
+  /// The keys of the objects that only the map references, and that the condition accepts.
+  func unheldKeys(where isWanted: (AnyObject) -> Bool) -> [Int64] {
+    entries.indices.compactMap { position in
+      guard entries[position].object != nil, isKnownUniquelyReferenced(&entries[position].object),
+        let object = entries[position].object, isWanted(object)
+      else { return nil }
+      return entries[position].key
+    }
+  }
+
   private func rebuild(for wanted: Int) {
     var size = 16
     while size < wanted * 2 + wanted / 2 { size *= 2 }

@@ -49,19 +49,19 @@ package final class Sweeper: ContextPart {
   /// Sweeps all objects, those that hold others before those they hold.
   func sweepAll() {
     guard let store else { return }
-    var tracked: [Int: Set<Int64>] = [:]
+    var keepsTracked = false
     for index in store.insertOrder.reversed() {
       let entity = store.entities[index]
-      maps[index].sweep { key, object in
+      maps[index].sweep { _, object in
         guard entity.model(object).isTracked else { return false }
-        tracked[index, default: []].insert(key)
+        keepsTracked = true
         return true
       }
     }
-    if tracked.isEmpty, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
+    if !keepsTracked, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
     if saved < referenceCost { return }
     saved -= referenceCost
-    let reached = reachable(store, tracked)
+    let reached = reachable(store, from: keepsTracked ? Set(store.entities.indices) : store.circular)
     for index in store.insertOrder.reversed() {
       maps[index].sweep { key, _ in reached.contains(RowName(entity: index, key: key)) }
     }
@@ -78,30 +78,19 @@ package final class Sweeper: ContextPart {
 
   /// Removes the references between objects in memory, finds the objects that are still referenced, and restores the
   /// references of everything reachable from those: through to-ones, and through loaded lists and live queries that
-  /// lead to one of `tracked`.
+  /// lead to tracked objects.
   ///
-  /// - Parameter tracked: Tracked objects without a reference from outside, by entity. If empty, only entities that
-  ///   refer to themselves are examined.
-  private func reachable(_ store: Store, _ tracked: [Int: Set<Int64>]) -> Set<RowName> {
-    let entities = tracked.isEmpty ? store.circular : Set(store.entities.indices)
+  /// - Parameter first: The entities that are examined; all, if tracked objects among theirs are referenced by others
+  ///   in memory only.
+  private func reachable(_ store: Store, from first: Set<Int>) -> Set<RowName> {
+    var entities = first
     var references: [RowName: [Reference]] = [:]
-    for index in entities {
-      let entity = store.entities[index]
-      maps[index].forEach { key, object in
-        let model = entity.model(object)
-        for property in entity.relationships {
-          guard let side = entity.properties[property].toOne, entities.contains(side.target) else { continue }
-          var link = model._quireLink(property)
-          guard let target = link.object, let targetKey = link.currentKey, targetKey >= ModelState.firstKey,
-            maps[side.target].find(targetKey) === target
-          else { continue }
-          link.key = targetKey
-          link.object = nil
-          model._quireSetLink(property, link)
-          references[RowName(entity: index, key: key), default: []].append(
-            Reference(property: property, target: RowName(entity: side.target, key: targetKey)))
-        }
-      }
+    removeReferences(between: entities, store, into: &references)
+    var tracked = trackedAlone(in: entities, store)
+    if !tracked.isEmpty, entities.count < store.entities.count {
+      entities = Set(store.entities.indices)
+      removeReferences(between: entities, store, into: &references)
+      tracked = trackedAlone(in: entities, store)
     }
     var waiting = entities.flatMap { index in maps[index].heldKeys().map { RowName(entity: index, key: $0) } }
     for (entity, wanted) in tracked {
@@ -132,5 +121,43 @@ package final class Sweeper: ContextPart {
       }
     }
     return reached
+  }
+
+  /// Removes the references between objects of these entities, and notes them.
+  private func removeReferences(
+    between entities: Set<Int>, _ store: Store, into references: inout [RowName: [Reference]]
+  ) {
+    for index in entities {
+      let entity = store.entities[index]
+      maps[index].forEach { key, object in
+        let model = entity.model(object)
+        for property in entity.relationships {
+          guard let side = entity.properties[property].toOne, entities.contains(side.target) else { continue }
+          var link = model._quireLink(property)
+          guard let target = link.object, let targetKey = link.currentKey, targetKey >= ModelState.firstKey,
+            maps[side.target].find(targetKey) === target
+          else { continue }
+          link.key = targetKey
+          link.object = nil
+          model._quireSetLink(property, link)
+          references[RowName(entity: index, key: key), default: []].append(
+            Reference(property: property, target: RowName(entity: side.target, key: targetKey)))
+        }
+      }
+    }
+  }
+
+  /// The tracked objects that nothing refers to while references between objects are removed, by entity.
+  ///
+  /// Only then are they known: one that another object refers to, such as the parent of a note that nothing holds, counts
+  /// as held before.
+  private func trackedAlone(in entities: Set<Int>, _ store: Store) -> [Int: Set<Int64>] {
+    var result: [Int: Set<Int64>] = [:]
+    for index in entities {
+      let entity = store.entities[index]
+      let keys = maps[index].unheldKeys { entity.model($0).isTracked }
+      if !keys.isEmpty { result[index] = Set(keys) }
+    }
+    return result
   }
 }
