@@ -57,6 +57,96 @@ import Testing
   }
 }
 
+/// What the change log has of pairs whose table, classes and properties had other names.
+@Suite(.fewAtOnce) struct RenamedPairsHistoryTests {
+  @Test func `history has the relationships of objects whose classes and properties are called otherwise`() throws {
+    let keeper = try Scratch()
+    let configuration = ModelConfiguration(url: URL(filePath: keeper.file()), changeLog: .on())
+    do {
+      let store = try ModelContainer(for: Schema(versionedSchema: SheafV1.self), configurations: configuration)
+      let context = ModelContext(store)
+      let (one, two, mark) = (SheafV1.Sheaf("one"), SheafV1.Sheaf("two"), SheafV1.Mark("red"))
+      for sheaf in [one, two] { context.insert(sheaf) }
+      context.insert(mark)
+      try context.save()
+      one.marks = [mark]
+      try context.save()
+      two.next = [one]
+      try context.save()
+      context.delete(mark)
+      try context.save()
+    }
+    let store = try ModelContainer(
+      for: Schema(versionedSchema: SheafV2.self), migrationPlan: SheafPlan.self, configurations: configuration)
+    let history = try ModelContext(store).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+    let seen = history.map { $0.changes.map(described) }.filter { !$0.isEmpty }
+    let (batch, label) = ("Batch", "Label")
+    #expect(
+      seen == [
+        ["insert \(batch) 1", "insert \(batch) 2", "insert \(label) 1"],
+        ["\(batch) 1 labels", "\(label) 1 batches"],
+        ["\(batch) 1 previous", "\(batch) 2 following"],
+        ["delete \(label) 1", "\(batch) 1 labels"],
+      ])
+  }
+
+  private func described(_ change: HistoryChange) -> String {
+    let id = change.changedPersistentIdentifier
+    let name = "\(id.entityName) \(id.rowKey ?? 0)"
+    switch change {
+    case .insert: return "insert \(name)"
+    case .delete: return "delete \(name)"
+    case .update(let update as DefaultHistoryUpdate<SheafV2.Batch>):
+      let names: [(PartialKeyPath<SheafV2.Batch>, String)] = [
+        (\.labels, "labels"), (\.following, "following"), (\.previous, "previous"),
+      ]
+      return name + names.filter { update.updatedAttributes.contains($0.0) }.map { " " + $0.1 }.joined()
+    case .update(let update as DefaultHistoryUpdate<SheafV2.Label>):
+      return name + (update.updatedAttributes == [\.batches] ? " batches" : "?")
+    case .update: return "?"
+    }
+  }
+}
+
+private enum SheafV1: VersionedSchema {
+  static let versionIdentifier = Schema.Version(1, 0, 0)
+  static var models: [any PersistentModel.Type] { [Sheaf.self, Mark.self] }
+  @Model final class Sheaf {
+    var name: String
+    @Relationship(inverse: \Mark.sheaves) var marks: [Mark] = []
+    @Relationship(inverse: \Sheaf.previous) var next: [Sheaf] = []
+    var previous: [Sheaf] = []
+    init(_ name: String) { self.name = name }
+  }
+  @Model final class Mark {
+    var word: String
+    var sheaves: [Sheaf] = []
+    init(_ word: String) { self.word = word }
+  }
+}
+
+private enum SheafV2: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Batch.self, Label.self] }
+  @Model(table: "sheaf") final class Batch {
+    var name: String
+    @Relationship(originalName: "marks") var labels: [Label] = []
+    @Relationship(originalName: "next") var following: [Batch] = []
+    @Relationship(inverse: \Batch.following) var previous: [Batch] = []
+    init(_ name: String) { self.name = name }
+  }
+  @Model(table: "mark") final class Label {
+    var word: String
+    @Relationship(originalName: "sheaves", inverse: \Batch.labels) var batches: [Batch] = []
+    init(_ word: String) { self.word = word }
+  }
+}
+
+private enum SheafPlan: SchemaMigrationPlan {
+  static var schemas: [any VersionedSchema.Type] { [SheafV1.self, SheafV2.self] }
+  static var stages: [MigrationStage] { [.lightweight(fromVersion: SheafV1.self, toVersion: SheafV2.self)] }
+}
+
 private enum FolioV1: VersionedSchema {
   static let versionIdentifier = Schema.Version(1, 0, 0)
   static var models: [any PersistentModel.Type] { [Folio.self] }

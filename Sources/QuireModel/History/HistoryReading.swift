@@ -66,13 +66,13 @@ struct HistoryReading {
   private func pairChanges(in tables: [TableChanges]) -> [RowName: Set<Int>] {
     var result: [RowName: Set<Int>] = [:]
     for changes in tables {
-      guard let join = store.joins.first(where: { $0.name == changes.table.name }) else { continue }
+      guard let (join, places) = LoggedPairs.of(changes.table, in: store) else { continue }
       for row in changes.rows {
         for side in [JoinSide.first, .second] {
           let own = join.own(side)
-          guard let place = changes.table.index(of: own.name), let image = row.new ?? row.old,
-            case .integer(let key)? = image[place]
-          else { continue }
+          guard let image = row.new ?? row.old, case .integer(let key)? = image[places[side == .first ? 0 : 1]] else {
+            continue
+          }
           let properties = store.entities[own.entity].relationships.filter { property in
             guard case .join(join, side)? = store.entities[own.entity].properties[property].toMany?.via else {
               return false
