@@ -47,6 +47,27 @@ import Testing
     #expect(try titles(#Predicate { $0.title > "T" }, limit: 1, offset: 1) == ["The Dispossessed"])
   }
 
+  @Test func `without unsaved edits a fetch is of the saved rows, also if objects evaluate a part of it`() throws {
+    let eden = try context.volume("Eden")
+    eden.title = "Zebra"
+    let solaris = try context.volume("Solaris")
+    context.delete(solaris)
+    context.insert(Volume("Edensor"))
+    var descriptor = FetchDescriptor<Volume>(predicate: #Predicate { $0.title.lowercased().hasPrefix("eden") })
+    descriptor.includePendingChanges = false
+    #expect(try context.fetch(descriptor).map(\.title) == ["Zebra"])
+    #expect(try context.fetch(descriptor).first === eden)
+    descriptor.predicate = #Predicate { $0.title.lowercased() == "zebra" }
+    #expect(try context.fetchCount(descriptor) == 0)
+    descriptor.predicate = #Predicate { $0.title.lowercased() != "fiasko" && $0.writer?.name == "Lem" }
+    #expect(try context.fetchIdentifiers(descriptor) == [eden.persistentModelID, solaris.persistentModelID])
+    try context.transaction {
+      try context.save()
+      eden.title = "Fiasko"
+      #expect(try context.fetchCount(descriptor) == 1)
+    }
+  }
+
   @Test func `an edit at the other end of a path moves and matches rows`() throws {
     let lem = try context.writer("Lem")
     lem.name = "Aaa"
@@ -89,6 +110,41 @@ import Testing
       most = max(most, context.registeredCount)
     }
     #expect(seen == 1000 && most <= 101)
+  }
+
+  @Test func `enumerating visits each unsaved object, also if the block saves, and none that goes`() throws {
+    for title in ["n1", "n2", "n3", "n4"] { context.insert(Volume(title)) }
+    var seen: [String] = []
+    try context.enumerate(FetchDescriptor<Volume>(predicate: #Predicate { $0.title.hasPrefix("n") }), batchSize: 1) {
+      seen.append($0.title)
+      if seen.count == 1 { context.delete(try context.volume("n3")) }
+      try context.save()
+    }
+    #expect(seen == ["n1", "n2", "n4"])
+    context.insert(Volume("n5"))
+    context.insert(Volume("n6"))
+    seen = []
+    try context.enumerate(FetchDescriptor<Volume>(predicate: #Predicate { $0.title >= "n5" }), batchSize: 1) {
+      seen.append($0.title)
+      context.rollback()
+    }
+    #expect(seen == ["n5"])
+  }
+
+  @Test func `enumerating without unsaved edits visits what a fetch gives`() throws {
+    context.delete(try context.volume("Eden"))
+    var descriptor = FetchDescriptor<Volume>(sortBy: [SortDescriptor(\.title)])
+    descriptor.includePendingChanges = false
+    var seen: [String] = []
+    try context.enumerate(descriptor) { seen.append($0.title) }
+    #expect(try seen == context.fetch(descriptor).map(\.title) && seen.count == 4)
+  }
+
+  @Test func `a collection of batches has the objects that were unsaved when it was made`() throws {
+    for title in ["n1", "n2", "n3"] { context.insert(Volume(title)) }
+    let found = try context.fetch(FetchDescriptor<Volume>(predicate: #Predicate { $0.title > "n" }), batchSize: 1)
+    try context.save()
+    #expect(found.map(\.title) == ["n1", "n2", "n3"] && !found.contains { $0.isDeleted })
   }
 
   @Test func `rows deleted by predicate are gone for objects, lists and observers`() throws {

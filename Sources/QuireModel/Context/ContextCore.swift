@@ -32,6 +32,8 @@ import Synchronization
   @exclusivity(unchecked) var warnedSchema: Value?
   /// The number of reads from the database, for tests.
   package let queriesRun = Count()
+  /// The connection of another context that it reads on: see ``reading(on:_:)``.
+  @exclusivity(unchecked) private var lent: Connection?
   /// How many calls are under way whose reads nothing ends: see ``toItsEnd(_:)``.
   @exclusivity(unchecked) private var callsToTheEnd = 0
   /// How many calls are under way that must not move the context: see ``inPlace(_:)``.
@@ -192,9 +194,16 @@ import Synchronization
   /// Reads the state that the context shows: inside a transaction including its writes, otherwise as of the context's
   /// commit. A statement ends when the task of the calling thread is canceled, except in ``toItsEnd(_:)``.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    guard let open = saver.open else { return try readCommitted(body) }
+    guard let connection = lent ?? saver.open?.connection else { return try readCommitted(body) }
     queriesRun.add()
-    return try run(body, on: open.connection)
+    return try run(body, on: connection)
+  }
+
+  /// Runs the body, which reads on a connection of another context, and so the same state.
+  func reading<Result>(on connection: Connection, _ body: () throws -> Result) rethrows -> Result {
+    lent = connection
+    defer { lent = nil }
+    return try body()
   }
 
   /// Runs the body, whose reads go to their end, also for a task that was canceled.

@@ -10,6 +10,8 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
   private let entity: Entity?
   private let batchSize: Int
   private var batch: (number: Int, models: [T])?
+  /// The objects that were unsaved when the collection was made.
+  private let unsaved: [Int64: T]
 
   init(_ identifiers: [PersistentIdentifier], batchSize: Int, loaded models: [T]? = nil, in context: ModelContext) {
     self.identifiers = identifiers
@@ -17,6 +19,7 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
     self.batchSize = Swift.max(1, batchSize)
     self.context = context
     entity = context.owner.store?.entity(for: T.self)
+    unsaved = entity.map { context.owner.fetcher.unsaved(among: identifiers, $0) } ?? [:]
   }
 
   /// A collection with all objects in one batch.
@@ -39,7 +42,7 @@ public final class FetchResultsCollection<T: PersistentModel>: RandomAccessColle
     let start = number * batchSize
     let keys = identifiers[start..<Swift.min(start + batchSize, identifiers.count)].map(\.key)
     guard let entity else { return ToOneAccess.vacant(key: keys[position % batchSize]) }
-    let (models, isRead): ([T], Bool) = context.owner.fetcher.batch(of: keys, entity)
+    let (models, isRead): ([T], Bool) = context.owner.fetcher.batch(of: keys, entity, unsaved: unsaved)
     if isRead { batch = (number, models) }
     return models[position % batchSize]
   }

@@ -13,9 +13,25 @@ extension Fetcher {
   }
 
   /// An object for each key, and whether their rows were read; if there is no row, an object that is marked as deleted.
-  func batch<Model: PersistentModel>(of keys: [Int64], _ entity: Entity) -> ([Model], isRead: Bool) {
+  ///
+  /// - Parameter unsaved: Those that had no row when the keys were determined.
+  func batch<Model: PersistentModel>(of keys: [Int64], _ entity: Entity, unsaved: [Int64: Model])
+    -> ([Model], isRead: Bool)
+  {
     let isRead = load(Model.self, keys: keys, entity)
-    return (keys.map { registered(entity.index, $0) as? Model ?? standIn(Model.self, entity, $0) }, isRead)
+    let models = keys.map { key in
+      unsaved[key] ?? registered(entity.index, key) as? Model ?? standIn(Model.self, entity, key)
+    }
+    return (models, isRead)
+  }
+
+  /// The unsaved objects among these, by key: a save gives them others, under which they would not be found.
+  func unsaved<Model: PersistentModel>(among identifiers: [PersistentIdentifier], _ entity: Entity) -> [Int64: Model] {
+    var result: [Int64: Model] = [:]
+    for identifier in identifiers where identifier.key < ModelState.firstKey {
+      result[identifier.key] = registered(entity.index, identifier.key) as? Model
+    }
+    return result
   }
 
   /// Loads rows for callers that cannot throw.

@@ -9,6 +9,7 @@ extension Fetcher {
   /// objects are not tracked.
   func fetchByObjects<Model: PersistentModel>(_ query: ResolvedQuery, withEdits: Bool) throws -> [Model] {
     guard let remaining = query.remaining else { return [] }
+    if !withEdits, hasChanges { return try fetchSaved(query) }
     var narrowed = query
     narrowed.select = query.candidates
     let (end, overflows) = (query.select.limit ?? .max).addingReportingOverflow(query.select.offset)
@@ -30,6 +31,23 @@ extension Fetcher {
     }
     if query.isSortedByObjects { try sort(&result, remaining.values, query) }
     return Array(result.prefix(limit).dropFirst(query.select.offset))
+  }
+
+  /// The same without unsaved edits, which the objects of this context have: a context for this fetch alone evaluates the
+  /// predicate, on the rows as they are saved.
+  private func fetchSaved<Model: PersistentModel>(_ query: ResolvedQuery) throws -> [Model] {
+    let store = try requireStore()
+    let reader = ContextCore(store, number: store.nextContextNumber(), nil, follows: false)
+    defer { reader.close() }
+    let keys = try read { connection in
+      try reader.reading(on: connection) {
+        let models: [Model] = try reader.throwingDeferred {
+          try reader.fetcher.fetchByObjects(query, withEdits: false)
+        }
+        return models.map(\._quireRowState.key)
+      }
+    }
+    return try objects(query.entity, keys: keys)
   }
 
   private func sort<Model: PersistentModel>(

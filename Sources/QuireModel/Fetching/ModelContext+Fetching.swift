@@ -38,6 +38,9 @@ extension ModelContext {
 
   /// Visits the objects that match, holding no more than a batch of them.
   ///
+  /// Which objects match is determined first. Those that are deleted before their turn are left out; new ones are visited
+  /// also if the block saves them.
+  ///
   /// - Parameter allowEscapingMutations: For SwiftData compatibility; has no effect: edits are kept until they are
   ///   saved.
   public func enumerate<Model: PersistentModel>(
@@ -45,11 +48,17 @@ extension ModelContext {
     block: (Model) throws -> Void
   ) throws {
     let identifiers = try owner.fetcher.identifiers(descriptor)
+    let unsaved: [Int64: Model] = try owner.fetcher.unsaved(
+      among: identifiers, owner.requireStore().requireEntity(for: Model.self))
     for start in stride(from: 0, to: identifiers.count, by: max(1, batchSize)) {
       let batch = identifiers[start..<min(identifiers.count, start + max(1, batchSize))]
       guard let entity = owner.store?.entity(for: Model.self) else { throw ModelError.closed }
-      let models: [Model] = try owner.fetcher.objects(entity, keys: batch.map(\.key))
-      for model in models where !model.isDeleted { try block(model) }
+      let keys = batch.map(\.key)
+      try owner.throwingDeferred { try owner.fetcher.loadBatch(Model.self, keys: keys) }
+      let models = keys.compactMap { unsaved[$0] ?? owner.registered(entity.index, $0) as? Model }
+      for model in models where model.modelContext === self {
+        if !descriptor.includePendingChanges || !model.isDeleted { try block(model) }
+      }
       owner.sweeper.sweep()
     }
   }
