@@ -204,7 +204,8 @@ extension MigrationError: CustomStringConvertible {
       "\(file) " + losses.map(\.description).joined(separator: ",\n    ") + ".   [M001]"
     case .stillUsed(let objects, let file):
       "\(file) " + objects.joined(separator: ",\n    and ") + ".   [M004]"
-    case .backup(let path, let reason, _): "the backup \(path) cannot be used: \(reason)\n\(nothing("changed"))"
+    case .backup(let path, let reason, true): "the backup \(path) could not be made: \(reason)\n\(nothing("changed"))"
+    case .backup(let path, let reason, false): "the backup \(path) cannot be used: \(reason)\n\(nothing("changed"))"
     case .interrupted: "stopped"
     case .stepFailed(let name, let file, let reason): "the step ‘\(name)’ of \(file) failed: \(reason)\nRolled back."
     case .unknownStep(let name, let file):

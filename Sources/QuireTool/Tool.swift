@@ -115,7 +115,7 @@ public struct Tool: Sendable {
       guard let code = terminal.outputFailure(), code != EPIPE else { return status }
       terminal.printError(
         "the answer could not be written: \(String(cString: strerror(code))). "
-          + "What the command has changed stays changed")
+          + "Apart from that the command has done its work")
       return status == 0 ? ExitStatus.failure.rawValue : status
     } catch {
       let told = (error as? any CommandError) ?? CommandFailure("\(error)")

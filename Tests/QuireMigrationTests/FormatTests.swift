@@ -104,7 +104,11 @@ import Testing
       try folder.write("SELECT 1;", as: name)
       let error = #expect(throws: MigrationError.self) { try MigrationFolder.read(folder.migrations) }
       #expect(
-        "\(error, default: "")".hasSuffix("\(name) has a number that is too large: 9223372036854775807 is the last"))
+        "\(error, default: "")".hasSuffix(
+          """
+          \(name) has a number that is too large: 9223372036854775807 is the last
+          Rename it, and all others so that their order stays: 1_title.sql, or YYYYMMDDhhmmss_title.sql.
+          """))
     }
   }
 

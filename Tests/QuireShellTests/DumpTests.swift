@@ -279,10 +279,14 @@ import Testing
 
   @Test(arguments: [
     "fts5 (a, content = 't', content_rowid = 'idd')", "fts5 (b, content = 't')", "fts4 (a, content=\"u\")",
+    "fts4 (a, c, content=\"t\")", "fts5 (a, content = 'v')",
   ])
   func `an index whose text has gone is made if it is empty, and refused if it is not`(index: String) async throws {
     let library = try Library(
-      "CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIRTUAL TABLE x USING \(index); DROP TABLE u;")
+      """
+      CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIEW v AS SELECT own(a) AS a FROM t;
+      CREATE VIRTUAL TABLE x USING \(index); DROP TABLE u;
+      """)
     let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
     #expect(text.contains("CREATE VIRTUAL TABLE x USING \(index);\n") && !text.contains("rebuild"))
     _ = try Library(text)
@@ -291,8 +295,23 @@ import Testing
       "INSERT INTO x (rowid, \(column)) VALUES (1, 'word')")
     let failure = await (try library.session()).failure(".dump")
     #expect(
-      failure.hasPrefix("x cannot be written as statements: it is an index of a text that has gone (no such "),
+      failure.hasPrefix("x cannot be written as statements: it is an index of a text that cannot be read (no such "),
       "\(failure)")
+  }
+
+  @Test(arguments: [("fts5", "docsize"), ("fts4", "segdir")])
+  func `a trigger on a table of a full-text index is written, and that table is not`(module: String, table: String)
+    async throws
+  {
+    let trigger = "CREATE TRIGGER counted AFTER INSERT ON f_\(table) BEGIN UPDATE n SET c = c + 1; END"
+    let library = try Library(
+      "CREATE TABLE n (c); INSERT INTO n VALUES (0); CREATE VIRTUAL TABLE f USING \(module) (a); \(trigger); "
+        + "INSERT INTO f VALUES ('x');")
+    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    #expect(text.contains(trigger) && !text.contains("CREATE TABLE 'f_"), "\(text)")
+    let copy = try Library(text + "INSERT INTO f VALUES ('y');")
+    let connection = try Connection(path: copy.file.path, access: .readOnly)
+    #expect(try connection.query("SELECT c FROM n").rows == [[.integer(2)]])
   }
 
   @Test(arguments: [

@@ -55,6 +55,29 @@ import Testing
     #expect(await migrate("check").status == 0)
   }
 
+  @Test func `a table that cannot be read without its program keeps no other from being migrated`() async throws {
+    let connection = try Connection(path: folder.database, access: .readWrite)
+    try connection.setDefensive(false)
+    for statement in [
+      "CREATE TABLE tag (name TEXT PRIMARY KEY COLLATE NOCASE) WITHOUT ROWID", "INSERT INTO tag VALUES ('a')",
+      "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'OWN') WHERE name = 'tag'",
+    ] { try connection.execute(statement) }
+    try folder.write("UPDATE book SET title = 'x' WHERE id = 1;", as: "20990101000000_title.sql")
+    let plan = await migrate("plan")
+    #expect(plan.status == 0, "\(plan)")
+    let apply = await migrate("apply")
+    #expect(apply.status == 0, "\(apply)")
+  }
+
+  @Test func `an index whose text needs a function of its program is made, and not filled`() async throws {
+    try execute("CREATE VIEW shown AS SELECT id, owned(title) AS title FROM book")
+    try execute("CREATE VIRTUAL TABLE found USING fts5(title, content = 'shown', content_rowid = 'id')")
+    let new = await migrate("new", "as it was", "--from", "db")
+    #expect(new.status == 0, "\(new)")
+    let text = try String(contentsOfFile: folder.migrations + "/" + #require(files.first), encoding: .utf8)
+    #expect(text.contains("CREATE VIRTUAL TABLE found") && !text.contains("rebuild"), "\(text)")
+  }
+
   @Test func `the shadow tables of a module that is missing are left out, too`() async throws {
     let connection = try Connection(path: folder.database, access: .readWrite)
     try connection.setDefensive(false)

@@ -89,6 +89,15 @@ private let tool = Tool("quire", version: "0.1.0", "keeps models", commands: [.m
     #expect(await migrate("status").error.contains("Files in folders below it, such as sub, are not read"))
   }
 
+  @Test func `steps in another language are named, and not those that run an SQL file`() async throws {
+    for name in ["20260102000000_fill.go", "20260101000000_a.js", "helper.py", "20260102000000_fill_test.go"] {
+      try folder.write("", as: name)
+    }
+    let ran = await migrate("apply", "--create")
+    #expect(ran.status == 0, "\(ran)")
+    #expect(ran.error.contains("beside the SQL files in another language (20260102000000_fill.go)"), "\(ran)")
+  }
+
   @Test func `diff takes an SQL script for a schema`() async throws {
     try folder.write("CREATE TABLE a (b, y);", as: "../want.sql")
     let ran = await migrate("diff", "files", folder.path + "/want.sql")

@@ -118,11 +118,33 @@ public enum MigrationFolder {
     }
   }
 
+  /// Files with a migration's number that are written in another language: steps that only their own program runs. One with
+  /// number and title of an SQL file is not among them, as it runs that file.
+  package static func skippedCode(in folder: String) -> [String] {
+    struct Step: Hashable {
+      let version: MigrationVersion
+      let title: String
+
+      init?(_ stem: Substring) {
+        let name = MigrationName(String(stem))
+        guard name.kind == .number || name.kind == .versioned, let version = name.version else { return nil }
+        (self.version, title) = (version, name.title)
+      }
+    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let files = Set(names.filter { $0.hasSuffix(".sql") }.compactMap { Step($0[...]) })
+    return names.sorted().filter { name in
+      guard isCode(name), !name.hasSuffix("_test.go"), let period = name.lastIndex(of: ".") else { return false }
+      return Step(name[..<period]).map { !files.contains($0) } ?? false
+    }
+  }
+
   /// Whether it is a migration in another language, as those of Rails, Django, Alembic and Knex are.
   private static func isCode(_ name: String) -> Bool {
     guard let period = name.lastIndex(of: "."), !name.hasPrefix("_"), !name.hasPrefix(".") else { return false }
-    return ["rb", "py", "js", "mjs", "ts", "php", "cs", "go", "exs", "xml", "yaml"].contains(
-      name[name.index(after: period)...])
+    return [
+      "rb", "py", "js", "mjs", "ts", "php", "cs", "go", "rs", "java", "kt", "exs", "xml", "yaml",
+    ].contains(name[name.index(after: period)...])
   }
 
   /// What to do about files in subfolders; empty if there are none.

@@ -234,7 +234,10 @@ extension MigrationName {
     let isLettered = name.first.map { "VU".contains($0) } == true && name.contains("__")
     let digits = name.dropFirst(isLettered ? 1 : 0).prefix { ("0"..."9").contains($0) }
     if !digits.isEmpty, Int64(digits) == nil {
-      return "\(file) has a number that is too large: \(Int64.max) is the last"
+      return """
+        \(file) has a number that is too large: \(Int64.max) is the last
+        Rename it, and all others so that their order stays: 1_title.sql, or YYYYMMDDhhmmss_title.sql.
+        """
     }
     return """
       \(file) has no migration's name: YYYYMMDDhhmmss_title.sql, the moment in UTC

@@ -140,7 +140,13 @@ extension Migrator {
       schema = try DatabaseSchema(on: connection)
       var rows: [SQLName: Int] = [:]
       for table in schema.tables {
-        rows[table.name] = try connection.count(of: try quoted(identifier: table.name.text))
+        let name = try quoted(identifier: table.name.text)
+        do throws(SQLiteError) {
+          rows[table.name] = try connection.count(of: name)
+        } catch {
+          // Without a collation that is missing here, a table WITHOUT ROWID whose key has it cannot be read.
+          guard error.isOfApplication || error.isWithoutSolution else { throw error }
+        }
       }
       self.rows = rows
       // It is there once a table has had AUTOINCREMENT.

@@ -186,7 +186,8 @@ struct SchemaWriter {
 
   /// Fills full-text indexes with the words of the table or view whose text they index.
   ///
-  /// One stays empty if it names a table or column that does not exist: SQLite can neither fill nor read it.
+  /// One stays empty if it names a table or column that does not exist, which SQLite can neither fill nor read, or if its
+  /// text needs a function that only the program of the file has.
   private mutating func fillIndexes() throws(SchemaChangeError) {
     for index in unfilled {
       if let content = index.content, copy.missingName(inTextOf: "\(index.name)", content.text) != nil { continue }

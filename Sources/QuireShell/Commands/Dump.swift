@@ -26,8 +26,9 @@ struct Dump {
     let kinds = Dictionary(try reader.tables().map { (SQLName($0.name), $0) }) { first, _ in first }
     let objects = try reader.objects().filter { object in
       let table = SQLName(object.table)
-      return object.sql != nil && !SQLName.folded(object.name).hasPrefix("sqlite_") && kinds[table]?.kind != .shadow
-        && names?.contains(table) != false
+      // A module makes its own tables again, but not a trigger that somebody has put on one.
+      return object.sql != nil && !SQLName.folded(object.name).hasPrefix("sqlite_")
+        && (object.kind == .trigger || kinds[table]?.kind != .shadow) && names?.contains(table) != false
     }
     // References may lead to rows that come later.
     put("PRAGMA foreign_keys = OFF")
@@ -50,13 +51,17 @@ struct Dump {
     // Their texts may be a view's.
     indexes.forEach { put($0) }
     // What they do is in the rows already.
-    for object in objects where object.kind == .trigger { put(object.sql ?? "") }
+    let triggers = objects.filter { $0.kind == .trigger }
+    func isOfModule(_ trigger: SchemaReader.Object) -> Bool { kinds[SQLName(trigger.table)]?.kind == .shadow }
+    for trigger in triggers where !isOfModule(trigger) { put(trigger.sql ?? "") }
     if names == nil {
       for name in ["user_version", "application_id"] {
         if let value = try connection.query("PRAGMA \(name)").first, value != 0 { put("PRAGMA \(name) = \(value)") }
       }
     }
     put("COMMIT")
+    // FTS4 writes its own tables at the commit.
+    for trigger in triggers where isOfModule(trigger) { put(trigger.sql ?? "") }
     put("PRAGMA foreign_keys = ON")
   }
 
@@ -105,7 +110,7 @@ struct Dump {
       if let lack = connection.missingName(inTextOf: name, content) {
         let parts = try quoted(identifier: table + (module == "fts5" ? "_idx" : "_segdir"))
         if try connection.query("SELECT 1 FROM \(parts) LIMIT 1").rows.isEmpty { return nil }
-        throw cannot(table, "it is an index of a text that has gone (\(printable(lack)))")
+        throw cannot(table, "it is an index of a text that cannot be read (\(printable(lack)))")
       }
       return "INSERT INTO \(name) (\(name)) VALUES ('rebuild')"
     case ("rtree", _), ("rtree_i32", _), ("geopoly", _): try copy(columns, of: table)

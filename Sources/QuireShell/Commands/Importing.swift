@@ -132,7 +132,7 @@ private struct Insertion {
         error.isForeignKey
         ? "it refers to a row that does not exist"
         : WriteFailure(model: model, given: columns).explained(error)?.message ?? error.message
-      throw place.failure(reason)
+      throw place.failure(reason, hint: error.isOfApplication ? SQLFailure.hint(ofMissing: error.message) : nil)
     }
   }
 

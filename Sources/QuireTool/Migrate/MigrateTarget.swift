@@ -110,6 +110,13 @@ struct MigrateTarget {
       terminal.note(
         "not read: the SQL files in folders below \(printable(folder)) (\(names)). Move them up, or give -m")
     }
+    let code = MigrationFolder.skippedCode(in: folder)
+    if !code.isEmpty, !files.isEmpty {
+      let names = printable(code.prefix(3).joined(separator: ", ")) + (code.count > 3 ? " …" : "")
+      terminal.note(
+        "not run: what stands beside the SQL files in another language (\(names)). "
+          + "Only the program that it is written for runs it")
+    }
     for file in files where file.up.utf8.count > 10_000_000 {
       terminal.note(
         "\(printable(file.path)) has \(size(file.up.utf8.count)): the database keeps the text, and each command reads it. "
