@@ -67,6 +67,10 @@ import Testing
     #expect(plan.status == 0, "\(plan)")
     let apply = await migrate("apply")
     #expect(apply.status == 0, "\(apply)")
+    try folder.write("DROP TABLE tag;", as: "20990102000000_tag.sql")
+    let refused = await migrate("apply")
+    #expect(refused.status == 5 && refused.error.contains("drops tag: only the program that made it"), "\(refused)")
+    #expect(await migrate("apply", "--allow-destructive").status == 0)
   }
 
   @Test func `an index whose text needs a function of its program is made, and not filled`() async throws {

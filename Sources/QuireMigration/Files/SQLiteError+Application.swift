@@ -9,6 +9,9 @@ extension SQLiteError {
   /// `INDEXED BY` names an index that does not help.
   package var isWithoutSolution: Bool { Self.isWithoutSolution(message) }
 
+  /// Whether a table cannot even be counted: it is WITHOUT ROWID, and its key has a collation that is missing.
+  package var isOfUnreadableTable: Bool { isOfApplication || isWithoutSolution }
+
   package static func isWithoutSolution(_ message: String) -> Bool { message == "no query solution" }
 
   package static func isOfApplication(_ message: String) -> Bool {

@@ -17,6 +17,8 @@ public struct MigrationLoss: Hashable, Sendable {
   var isCleared = false
   /// Whether a rebuild has put the values of another column there, and these into another one.
   private var isExchanged = false
+  /// Whether it cannot be told how many rows are removed.
+  private var isUncounted = false
 
   /// A loss with these values; see the properties.
   public init(table: String, column: String?, count: Int, rows: Int, change: String? = nil) {
@@ -34,11 +36,20 @@ public struct MigrationLoss: Hashable, Sendable {
       change: "they are those of \(other), as the columns stand in another order")
     isExchanged = true
   }
+
+  /// A table that is dropped, and that only the program which made it can read.
+  init(uncounted table: SQLName) {
+    self.init(
+      table: table.text, column: nil, count: 0, rows: 0,
+      change: "only the program that made it can read its rows, and tell how many there are")
+    isUncounted = true
+  }
 }
 
 extension MigrationLoss: CustomStringConvertible {
   /// `drops Book.note: 667 of 2 001 rows have a value there`
   public var description: String {
+    if let change, isUncounted { return "drops \(table): \(change)" }
     if let column, let change, isCleared {
       return "clears \(table).\(column): \(grouped(count)) of \(grouped(rows)) values: \(change)"
     }

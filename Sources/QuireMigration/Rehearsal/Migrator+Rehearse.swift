@@ -144,8 +144,7 @@ extension Migrator {
         do throws(SQLiteError) {
           rows[table.name] = try connection.count(of: name)
         } catch {
-          // Without a collation that is missing here, a table WITHOUT ROWID whose key has it cannot be read.
-          guard error.isOfApplication || error.isWithoutSolution else { throw error }
+          guard error.isOfUnreadableTable else { throw error }
         }
       }
       self.rows = rows

@@ -25,6 +25,8 @@ final class DataLossDetector {
   /// The table whose rows the statement that runs now replaces, and the changes that the connection has made before it.
   var replacing: (table: SQLName, changes: Int64)?
   var actions: [MigrationLoss] = []
+  /// Dropped tables that cannot be read here.
+  private var uncounted: [MigrationLoss] = []
 
   private struct Dropped {
     let table: SQLName
@@ -100,7 +102,13 @@ final class DataLossDetector {
   private func willDrop(_ table: SQLName) throws(SQLiteError) {
     // A table that the migration itself has made is no loss.
     guard let origin = origins.removeValue(forKey: table), try !isIndex(table) else { return }
-    let rows = try count(of: table)
+    let rows: Int
+    do {
+      rows = try count(of: table)
+    } catch {
+      guard error.isOfUnreadableTable else { throw error }
+      return uncounted.append(MigrationLoss(uncounted: origin))
+    }
     guard rows > 0 else { return }
     // Most tables are dropped because a new one has their rows: only the differences matter.
     let now = try Self.tables(of: connection)
@@ -164,9 +172,9 @@ final class DataLossDetector {
   /// The losses at the end, still inside the transaction.
   func losses() throws(SQLiteError) -> [MigrationLoss] {
     try countDependents()
-    guard !dropped.isEmpty else { return actions }
+    guard !dropped.isEmpty else { return actions + uncounted }
     let now = try Self.tables(of: connection)
-    var losses = actions
+    var losses = actions + uncounted
     for gone in dropped {
       let present = origins.first { $0.value == gone.table }?.key ?? gone.table
       guard let columns = now[present] else {
