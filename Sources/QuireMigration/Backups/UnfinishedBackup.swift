@@ -68,7 +68,8 @@ struct UnfinishedBackup {
 extension MigrationError {
   fileprivate init(_ error: StoreBackupError, isDiskFull: Bool) {
     switch error {
-    case .cannotWrite(let path, let reason): self = .backup(path, reason: reason, isDiskFull: isDiskFull)
+    case .cannotWrite(let path, let reason):
+      self = .backup(path, reason: isDiskFull ? reason : "it cannot be written: \(reason)", isDiskFull: isDiskFull)
     case .exists(let path), .sameFile(let path), .inUse(let path, _): self = .backup(path, reason: "\(error)")
     }
   }

@@ -54,6 +54,14 @@ struct MigrationText: Hashable, Sendable {
   func checkParameters() throws(MigrationError) {
     let tokens = SQLTokens(sql)
     guard let parameter = tokens.first(where: { $0.kind == .parameter }) else { return }
+    // In a template it may be one of another database, which is left out there.
+    if let brace = tokens.first(where: { tokens.isMark($0, "{") }), brace.range.lowerBound < parameter.range.lowerBound
+    {
+      throw .failed(
+        MigrationFailure(
+          code: 1, message: "unrecognized token: \"{\"", place: place(of: brace.range.lowerBound, withColumn: true),
+          length: 1, suggestion: nil))
+    }
     let name = tokens.text(of: parameter)
     throw .failed(
       MigrationFailure(

@@ -47,7 +47,7 @@ package final class UnfinishedCopy {
     } catch let error as SQLiteError
       where error.isFull || error.isInputOutput && !error.isReadFailure || error.isReadOnly
     {
-      isDiskFull = error.isFull || error.isOverLimit
+      isDiskFull = error.isFull || error.isOverLimit && error.systemError == EDQUOT
       let reason = error.isFull ? "the disk is full" : FileObstacle.failing(error)
       throw StoreBackupError.cannotWrite(path: path, reason: reason ?? error.message)
     } catch DatabaseError.cannotCreate(_, let reason) {
