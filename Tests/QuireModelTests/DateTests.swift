@@ -67,6 +67,9 @@ import Testing
     let late = Date.distantFuture + 1e12
     let live = try context.live(Event.self, where: #Predicate { $0.at < late })
     #expect(live.count == 3)
+    context.insert(Event(late))
+    let error = #expect(throws: ModelError.self) { try context.save() }
+    #expect("\(error as Any)".contains("\(late.timeIntervalSince1970) s since 1970 cannot be stored"))
   }
 
   @Test(arguments: [1, 2, extraSeed]) func `saved dates are equal in another context, in every form`(seed: UInt64)

@@ -133,6 +133,8 @@ import Testing
     #expect(try refusal { _, players in players[0].team = nil } == 0)
     #expect(try refusal { _, players in players[0].team = players[1].team } == 0)
     #expect(try refusal { context, _ in try context.delete(model: Player.self) } == 0)
+    let error = #expect(throws: ModelError.self) { try context.delete(model: Player.self) }
+    #expect("\(error as Any)".contains("Nothing was written, and unsaved edits are still pending"))
     #expect(
       try refusal { context, players in
         for _ in 0..<2 {

@@ -60,7 +60,7 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
 extension ModelContext {
   /// The setting stored under that name, with its value until one is assigned.
   ///
-  /// - Throws: ``SQLiteError``, or the decoder's error if the stored value is not a `Value`.
+  /// - Throws: ``SQLiteError``, or ``ModelError/query(_:)`` if the stored value is not a `Value`.
   public func setting<Value: Codable & Equatable>(_ name: String, default defaultValue: Value) throws
     -> StoredSetting<Value>
   {

@@ -58,8 +58,11 @@ extension ModelError: CustomStringConvertible {
   /// What was not done because of it.
   private var outcome: String? {
     switch self {
-    case .notStorable, .relationshipCount:
+    case .notStorable:
       "Nothing was saved, and the edits are still pending: correct this one, delete the object, or roll back."
+    // Of delete(model:where:), too, which has no edits.
+    case .relationshipCount:
+      "Nothing was written, and unsaved edits are still pending: add or remove objects, delete the object, or roll back."
     // Of SQL, too, which has no edits.
     case .notUnique:
       "Nothing was written, and unsaved edits are still pending: correct the value, delete the object, or roll back."

@@ -148,9 +148,9 @@ extension SchemaError: CustomStringConvertible {
       "a container keeps its models in one file, and there are configurations for \(names.joined(separator: " and ")): "
         + "make a container for each"
     case .unfitValues(let property, let form, let value, let version):
-      "version \(version) keeps \(property) as \(form), and a row has a \(value) value there that is none; the "
-        + "tables are as before. Give such rows another value in the stage's willMigrate, or give the property of the new "
-        + "type another name, and its value in didMigrate"
+      "version \(version) keeps \(property) as \(form), and a row has a \(value) value there after the "
+        + "conversion; the tables are as before. Give such rows another value in the stage's willMigrate, or give the "
+        + "property of the new type another name, and its value in didMigrate"
     }
   }
 }

@@ -21,7 +21,8 @@ extension Date: StoredValue {
 
   public func _write<Sink: _Quire.ColumnSink & ~Copyable>(to sink: borrowing Sink, at index: Int32) throws(ValueError) {
     guard let text = DateForm.text(of: timeIntervalSinceReferenceDate) else {
-      throw ValueError.notStorable("\(timeIntervalSinceReferenceDate) s", reason: "dates have years 0000 to 9999")
+      throw ValueError.notStorable(
+        "\(timeIntervalSince1970) s since 1970", reason: "dates have years 0000 to 9999")
     }
     sink.bind(text, at: index)
   }
