@@ -303,6 +303,18 @@ import Testing
     #expect(rows.model(at: 1) === volumes[2])
   }
 
+  @Test func `what a reader reads of a row's object is observed, though nobody holds the object`() throws {
+    let context = ModelContext(store, isolation: nil)
+    let rows = try context.live(VolumeLine.self, sortBy: [SortDescriptor(\.title)])
+    var shelves: [Int?] = []
+    let token = observe(in: context) { shelves.append(rows.model(at: 1)?.shelf) }
+    try context.refresh()
+    try store.execute("UPDATE volume SET shelf = 7")
+    try context.refresh()
+    #expect(shelves == [0, 7])
+    _ = token
+  }
+
   @Test func `rows that nobody holds are gone, and their listeners with them`() throws {
     var rows: LiveRows<VolumeLine>? = try live()
     weak let watched = rows

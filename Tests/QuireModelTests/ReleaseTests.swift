@@ -210,6 +210,46 @@ extension ReleaseTests {
     offshoots[0].size = 1
     #expect(sizes.count == 1)
   }
+
+  @Test func `a tracked element stays, also if a circle that nothing holds has referred to it`() throws {
+    let store = try ModelContainer(
+      for: Grove.self, Trunk.self, Vine.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    func fill() throws {
+      let context = ModelContext(store)
+      let (grove, trunk) = (Grove(), Trunk())
+      let vines = [Vine(on: trunk), Vine(on: trunk)]
+      (vines[0].next, vines[1].next) = (vines[1], vines[0])
+      grove.trunks = [trunk]
+      context.insert(grove)
+      for vine in vines { context.insert(vine) }
+      try context.save()
+    }
+    try fill()
+    let context = ModelContext(store)
+    let grove = try #require(try context.all(Grove.self).first)
+    func read() throws -> Tally {
+      for vine in try context.all(Vine.self) { #expect(vine.next?.next === vine && vine.trunk?.size == 0) }
+      return tracking { _ = grove.trunks.map(\.size) }
+    }
+    let sizes = try read()
+    #expect(context.registeredCount == 4)
+    try context.refresh()
+    #expect(context.registeredCount == 2)  // without the circle
+    try context.all(Trunk.self)[0].size = 1
+    #expect(sizes.count == 1)
+  }
+
+  @Test func `a tracked element of an unsaved object's list stays`() throws {
+    let context = ModelContext(try store(["Lem": ["Solaris"]]))
+    let eden = Volume("Eden")
+    context.insert(eden)
+    func fill() throws { eden.contributors = [try context.writer("Lem")] }
+    try fill()
+    let names = tracking { _ = eden.contributors.map(\.name) }
+    try context.refresh()
+    try context.writer("Lem").name = "Stanisław Lem"
+    #expect(names.count == 1)
+  }
 }
 
 @Model final class Bough {
@@ -222,4 +262,21 @@ extension ReleaseTests {
   var bough: Bough?
   var parent: Offshoot?
   init(on parent: Offshoot? = nil) { self.parent = parent }
+}
+
+@Model final class Grove {
+  @Relationship(inverse: \Trunk.grove) var trunks: [Trunk] = []
+  init() {}
+}
+
+@Model final class Trunk {
+  var size = 0
+  var grove: Grove?
+  init() {}
+}
+
+@Model final class Vine {
+  var trunk: Trunk?
+  var next: Vine?
+  init(on trunk: Trunk) { self.trunk = trunk }
 }

@@ -56,6 +56,8 @@ final class RowsOperator<Row: Equatable>: LiveOperator {
   }
 
   var queriesRun: Int { window.queriesRun + reader.queriesRun + lookups }
+  var shownKeys: (table: String, keys: [Int64])? { window.shownKeys }
+  func shown(of wanted: Set<Int64>) -> [Int64] { window.shown(of: wanted) }
 
   func explanation(on connection: Connection) throws -> LiveExplanation {
     try .ofRows(name, window.select, reader.form.expressions, on: connection)

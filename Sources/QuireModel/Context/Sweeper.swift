@@ -61,9 +61,15 @@ package final class Sweeper: ContextPart {
     if !keepsTracked, !store.circular.contains(where: { maps[$0].count > 0 }) { return }
     if saved < referenceCost { return }
     saved -= referenceCost
-    let reached = reachable(store, from: keepsTracked ? Set(store.entities.indices) : store.circular)
+    let examined = keepsTracked ? Set(store.entities.indices) : store.circular
+    let reached = reachable(store, from: examined)
     for index in store.insertOrder.reversed() {
-      maps[index].sweep { key, _ in reached.contains(RowName(entity: index, key: key)) }
+      let entity = store.entities[index]
+      maps[index].sweep { key, object in
+        if reached.contains(RowName(entity: index, key: key)) { return true }
+        // Tracked objects that only a circle has held wait for the next sweep, which examines what leads to them.
+        return !examined.contains(index) && entity.model(object).isTracked
+      }
     }
   }
 
@@ -97,6 +103,7 @@ package final class Sweeper: ContextPart {
       let shown = core.following.followers.shown(of: wanted, in: store.entities[entity].table)
       waiting += shown.map { RowName(entity: entity, key: $0) }
     }
+    waiting += linked(of: tracked, store)
     var reached = Set(waiting)
     while let name = waiting.popLast() {
       guard let object = maps[name.entity].find(name.key) else { continue }
@@ -121,6 +128,18 @@ package final class Sweeper: ContextPart {
       }
     }
     return reached
+  }
+
+  /// Those of `tracked` that unsaved edits have put into a list: it may be that of a new object, which is in no map.
+  private func linked(of tracked: [Int: Set<Int64>], _ store: Store) -> [RowName] {
+    pending.joinEdits.changes.flatMap { pair, isLinked in
+      let join = store.joins[pair.join]
+      let ends = [
+        RowName(entity: join.own(.first).entity, key: pair.first),
+        RowName(entity: join.own(.second).entity, key: pair.second),
+      ]
+      return ends.filter { isLinked && tracked[$0.entity]?.contains($0.key) == true }
+    }
   }
 
   /// Removes the references between objects of these entities, and notes them.
