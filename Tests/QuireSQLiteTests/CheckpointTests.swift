@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  private func commit(leaving position: SnapshotReader? = nil) throws {
-    try database.write(leaving: position) {
+  private func commit(leaving position: SnapshotReader? = nil, in other: Database? = nil) throws {
+    try (other ?? database).write(leaving: position) {
       try $0.connection.execute("UPDATE t SET n = n + 1")
     } committed: { _, commit in
       position?.advanceAfterOwnCommit(commit)
@@ -32,8 +32,8 @@ import Testing
   }
 
   /// How many frames the log's file has room for, which is how many it ever had.
-  private func frames() throws -> Int {
-    let size = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")[.size] as? Int
+  private func frames(of other: Database? = nil) throws -> Int {
+    let size = try FileManager.default.attributesOfItem(atPath: (other ?? database).path + "-wal")[.size] as? Int
     return try #require(size) / (4096 + 24)
   }
 
@@ -60,16 +60,24 @@ import Testing
     try #expect(frames() <= CheckpointTests.pages + 2)
   }
 
-  @Test func `beside turns that never end, each of the latest commit`() throws {
-    let positions = [database.makePosition(), database.makePosition()]
+  @Test(arguments: [false, true])
+  func `beside turns that never end, each of the latest commit`(isInMemory: Bool) throws {
+    var other: Database?
+    if isInMemory {
+      var configuration = DatabaseConfiguration(.temporary)
+      configuration.checkpointPages = CheckpointTests.pages
+      other = try Database(configuration)
+      try other?.write { try $0.connection.execute("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1)") }
+    }
+    let positions = [(other ?? database).makePosition(), (other ?? database).makePosition()]
     for _ in 0..<2000 {
-      try commit()
+      try commit(in: other)
       for position in positions {
         try position.prepareAdvance().commit()
         #expect(try position.read { try $0.query("SELECT count(*) FROM t").first } == 1)
       }
     }
-    try #expect(frames() <= CheckpointTests.pages + 2)
+    try #expect(frames(of: other) <= CheckpointTests.pages + 2)
   }
 
   @Test func `a turn whose snapshot begins anew reads the same commit, and goes on after the next`() throws {

@@ -37,7 +37,8 @@ extension Saver {
       try core.following.catchUp(toWrite: true)
       do {
         let result = try store.database.transact(
-          origin: .context(core.number), author: author, leaving: BeforeObserver.isAny ? nil : position, waits: waits
+          origin: .context(core.number), author: author, leaving: position, keepsState: BeforeObserver.isAny,
+          waits: waits
         ) { transaction in
           let connection = transaction.connection
           guard try core.following.catchUpUnnotified(store, on: connection) else {

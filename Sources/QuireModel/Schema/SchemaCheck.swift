@@ -36,6 +36,7 @@ package struct SchemaCheck {
 
   /// What the models need and the file does not have; empty if it fits.
   package func differences(in connection: Connection) throws -> [Difference] {
+    if entities.isEmpty { return [] }
     if let other = try SchemaCheck.otherEncoding(in: connection) { return [other] }
     let target = SchemaSQL(entities: entities, joins: joins)
     var result = try entities.flatMap { try differences(of: $0, in: connection) }

@@ -32,6 +32,7 @@ extension Database {
   /// The same with a refusal told apart from other errors: ``CommitRefusal``.
   ///
   /// - Parameters:
+  ///   - keepsState: Whether the state that `leaving` leaves is kept for it until it does.
   ///   - waits: Whether to wait while others write, in this process and in others; if not, that is
   ///     ``DatabaseError/writerBusy(waited:)`` or ``DatabaseError/busy(path:waited:by:)`` at once.
   ///   - isTrial: Whether the body always throws, and nothing is to be committed.
@@ -39,8 +40,8 @@ extension Database {
   ///   thread has kept its place then, since it was this write that waited for the node's turn: call ``leavePlace()`` in the
   ///   end. The same holds for another ``ReturningWrite`` that the body throws.
   @discardableResult package func transact<T>(
-    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, waits: Bool = true,
-    isTrial: Bool = false,
+    origin: ChangeSet.Origin, author: String?, leaving position: SnapshotReader?, keepsState: Bool = false,
+    waits: Bool = true, isTrial: Bool = false,
     _ body: (Transaction) throws -> T, committed: (T, Commit) -> Void
   ) throws -> T {
     try checkProcess()
@@ -78,7 +79,7 @@ extension Database {
     let commit = try order.withLock { place in
       let isNew = writer.isNew()
       do {
-        try self.commit(writer, leaving: position, numbers: isNew ? 1 : 0)
+        try self.commit(writer, leaving: keepsState ? nil : position, numbers: isNew ? 1 : 0)
       } catch {
         throw gate?.error(error, ofMember: 0) ?? error
       }
@@ -284,7 +285,7 @@ extension Database {
     // For those who read just now, and those who are about to leave an older commit.
     if isWaiting { modes.append(.waiting(patience)) }
     log.checkpoint(modes) { [self] in
-      guard clock.count.isLogCopied else { return }
+      guard log.isCopied else { return }
       numberForeign()
       positions.renew()
     }

@@ -50,7 +50,7 @@ extension Database {
   }
 
   /// Hands the write lock on if the calling thread has kept its place for a write that is to be run again, and has not run it:
-  /// see ``transact(origin:author:leaving:waits:isTrial:_:committed:)``.
+  /// see ``transact(origin:author:leaving:keepsState:waits:isTrial:_:committed:)``.
   package func leavePlace() {
     endKept()
     if let next = lock.leavePlace() { start(next) }
