@@ -82,6 +82,19 @@ import Testing
     let session = try library.session()
     #expect(try await session.livePlan("Word order by text").selection == nil)
     #expect(try await session.livePlan("Word where text > \"A\"").selection != nil)
+    let writer = try Database(logging: library.file)
+    try writer.execute("INSERT INTO word (text) VALUES ('B'), ('ā'), ('A')")
+    let answers = LiveAnswers(library.file)
+    defer { answers.close() }
+    let queries = ["Word order by text", "Word where text > \"A\" order by id"]
+    var followed: [any LiveAnswer] = []
+    for query in queries { followed.append(try answers.open(try await session.livePlan(query)).answer) }
+    try writer.execute("UPDATE word SET text = 'ăb' WHERE text = 'B'")
+    try writer.execute("INSERT INTO word (text) VALUES ('C')")
+    try answers.store?.mainContext.refresh()
+    for (query, answer) in zip(queries, followed) {
+      #expect(try await answer.records.map(\.values) == session.shown(query).rows)
+    }
   }
 
   // MARK: Costs
