@@ -44,8 +44,9 @@ final class WriteAheadLog {
 
   var sizeInBytes: Int { frames * pageSize }
 
-  /// Whether all of it is in the database, so that a snapshot opened now does not keep it from starting over. Of a file that
-  /// nobody else can have, too, whose commits are not counted.
+  /// Whether all of it is in the database, so that a snapshot opened now does not keep it from starting over.
+  ///
+  /// Unlike ``CommitCount/isLogCopied``, it is also known for stores in memory, whose commits are not counted.
   var isCopied: Bool { quire_wal_index(connection.handle).map { quire_wal_is_copied($0) != 0 } ?? false }
 
   /// Whether the last COMMIT wrote a page.

@@ -26,7 +26,7 @@ struct Dump {
     let kinds = Dictionary(try reader.tables().map { (SQLName($0.name), $0) }) { first, _ in first }
     let objects = try reader.objects().filter { object in
       let table = SQLName(object.table)
-      // A module makes its own tables again, but not a trigger that somebody has put on one.
+      // A module makes its own tables again, but not the triggers that were added to them.
       return object.sql != nil && !SQLName.folded(object.name).hasPrefix("sqlite_")
         && (object.kind == .trigger || kinds[table]?.kind != .shadow) && names?.contains(table) != false
     }
