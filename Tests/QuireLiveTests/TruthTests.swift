@@ -27,6 +27,27 @@ import Testing
     #expect(size.value == 20)
   }
 
+  @Test func `an assignment that fails is an error of the value and a warning of the store`() throws {
+    let store = try makeStore()
+    let size = try ModelContext(store).setting("pageSize", default: 20)
+    size.value = 50
+    try store.execute(
+      "CREATE TRIGGER kept BEFORE UPDATE ON kept_value BEGIN SELECT RAISE(ABORT, 'it is kept as it is'); END")
+    let warnings = Locked<[StoreWarning]>([])
+    let observation = store.observeWarnings { warning in warnings.withLock { $0.append(warning) } }
+    size.value = 60
+    let warning = try #require(warnings.withLock { $0.first })
+    #expect(warning.kind == .liveResult && size.error.map { warning.description.hasSuffix("\($0)") } == true)
+    #expect(
+      warning.description.hasPrefix("the setting ‘pageSize’ keeps its value, because an assignment failed: "),
+      "\(warning)")
+    #expect(warning.description.contains("it is kept as it is") && size.value == 50)
+    try store.execute("DROP TRIGGER kept")
+    size.value = 60
+    #expect(size.value == 60 && size.error == nil && warnings.withLock { $0.count } == 1)
+    observation.cancel()
+  }
+
   @Test func `a kept value asked for with another type is named, with what it holds`() throws {
     let context = ModelContext(try makeStore())
     try context.setting("pageSize", default: 20).set(50)

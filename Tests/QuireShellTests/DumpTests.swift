@@ -82,18 +82,11 @@ import Testing
     return lines
   }
 
-  private static func dump(_ session: ShellSession, _ input: String = ".dump") async throws -> Data {
-    let bytes = Locked(Data())
-    let output = RowOutput(.csv) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
-    try await session.run(input, to: output) { _ in }
-    return bytes.withLock { $0 }
-  }
-
   @Test(arguments: ["UTF-8", "UTF-16be"], [1, 2, extraSeed])
   func `it makes the file again, run here and by the sqlite3 program`(encoding: String, seed: UInt64) async throws {
     let library = try Self.library(encoding, seed)
     let expected = try Self.content(of: library.file)
-    let text = try await Self.dump(library.session())
+    let text = try await library.session().dumped()
     let (script, own, other) = (
       library.folder.appending(path: "d.sql"), library.folder.appending(path: "own.db"),
       library.folder.appending(path: "other.db")
@@ -128,7 +121,7 @@ import Testing
   @Test func `some tables are written with their indexes and triggers, by their names or those of models`() async throws
   {
     let library = try Self.library("UTF-8", 1)
-    let text = String(decoding: try await Self.dump(library.session(), ".dump p \"we ird\"\"x\""), as: UTF8.self)
+    let text = String(decoding: try await library.session().dumped(".dump p \"we ird\"\"x\""), as: UTF8.self)
     #expect(
       text == """
         PRAGMA foreign_keys = OFF;
@@ -147,7 +140,7 @@ import Testing
 
         """)
     let books = try Library()
-    let statements = String(decoding: try await Self.dump(books.session(), ".dump Book"), as: UTF8.self)
+    let statements = String(decoding: try await books.session().dumped(".dump Book"), as: UTF8.self)
     #expect(statements.split(separator: "\n").count { $0.hasPrefix("INSERT INTO \"book\" (\"id\", \"title\"") } == 5)
     #expect(
       await (try books.session()).failure(".dump Bok").hasPrefix("there is no model or table Bok\ndid you mean Book?"))
@@ -186,7 +179,7 @@ import Testing
     let texts = [text(0xD800), text(0x41, 0xDC00, 0x42), text(0xD800, 0x41), text(0x41, 0xD83D), text(0xD83D, 0xDE00)]
     let rows = texts.map { "INSERT INTO t VALUES (\($0), x'd800', 'plain', 7)" }.joined(separator: ";")
     let library = try Library("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (a TEXT, b, c, d); \(rows)")
-    let dumped = try await Self.dump(library.session())
+    let dumped = try await library.session().dumped()
     let copy = try Library(String(decoding: dumped, as: UTF8.self))
     let query = "SELECT hex(CAST(a AS BLOB)), b, c, d FROM t ORDER BY rowid"
     #expect(try copy.rows(query) == library.rows(query))
@@ -210,7 +203,7 @@ import Testing
     let path = library.folder.appending(path: "x.sql").path
     #expect(try await session.said(".save \(path) .dump").hasPrefix("29 rows in \(path) · "))
     let text = try String(contentsOfFile: path, encoding: .utf8)
-    #expect(Data(text.utf8) == (try await Self.dump(session)))
+    #expect(Data(text.utf8) == (try await session.dumped()))
     #expect(try await session.said(".dump") + "\n" == text)
     #expect(
       await session.failure(".save \(path).csv .dump").hasSuffix(
@@ -240,7 +233,7 @@ import Testing
         + "CREATE TABLE \"autoincrement\" (x); INSERT INTO sqlite_sequence VALUES ('autoincrement', 1);")
     for tables in ["", " autoincrement"] {
       #expect(
-        String(decoding: try await Self.dump(library.session(), ".dump" + tables), as: UTF8.self) == """
+        String(decoding: try await library.session().dumped(".dump" + tables), as: UTF8.self) == """
           PRAGMA foreign_keys = OFF;
           BEGIN;
           CREATE TABLE "autoincrement" (x);
@@ -263,7 +256,7 @@ import Testing
     ]
     try process.run()
     process.waitUntilExit()
-    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    let text = String(decoding: try await library.session().dumped(), as: UTF8.self)
     #expect(process.terminationStatus == 0 && text.contains("DELETE FROM sqlite_stat1;") && !text.contains("stat4"))
   }
 
@@ -273,114 +266,7 @@ import Testing
       CREATE VIRTUAL TABLE book_words USING fts5 (t); INSERT INTO book_words VALUES ('one two');
       CREATE VIRTUAL TABLE book USING fts5vocab (book_words, row);
       """)
-    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
+    let text = String(decoding: try await library.session().dumped(), as: UTF8.self)
     #expect(text.contains("CREATE VIRTUAL TABLE book USING fts5vocab (book_words, row);") && !text.contains("'two'"))
-  }
-
-  @Test(arguments: [
-    "fts5 (a, content = 't', content_rowid = 'idd')", "fts5 (b, content = 't')", "fts4 (a, content=\"u\")",
-    "fts4 (a, c, content=\"t\")", "fts5 (a, content = 'v')",
-  ])
-  func `an index whose text has gone is made if it is empty, and refused if it is not`(index: String) async throws {
-    let library = try Library(
-      """
-      CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIEW v AS SELECT own(a) AS a FROM t;
-      CREATE VIRTUAL TABLE x USING \(index); DROP TABLE u;
-      """)
-    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
-    #expect(text.contains("CREATE VIRTUAL TABLE x USING \(index);\n") && !text.contains("rebuild"))
-    _ = try Library(text)
-    let column = index.contains("(b") ? "b" : "a"
-    try Connection(path: library.file.path, access: .readWrite).execute(
-      "INSERT INTO x (rowid, \(column)) VALUES (1, 'word')")
-    let failure = await (try library.session()).failure(".dump")
-    #expect(
-      failure.hasPrefix("x cannot be written as statements: it is an index of a text that cannot be read (no such "),
-      "\(failure)")
-  }
-
-  @Test(arguments: [("fts5", "docsize"), ("fts4", "segdir")])
-  func `a trigger on a table of a full-text index is written, and that table is not`(module: String, table: String)
-    async throws
-  {
-    let trigger = "CREATE TRIGGER counted AFTER INSERT ON f_\(table) BEGIN UPDATE n SET c = c + 1; END"
-    let library = try Library(
-      "CREATE TABLE n (c); INSERT INTO n VALUES (0); CREATE VIRTUAL TABLE f USING \(module) (a); \(trigger); "
-        + "INSERT INTO f VALUES ('x');")
-    let text = String(decoding: try await Self.dump(library.session()), as: UTF8.self)
-    #expect(text.contains(trigger) && !text.contains("CREATE TABLE 'f_"), "\(text)")
-    let copy = try Library(text + "INSERT INTO f VALUES ('y');")
-    let connection = try Connection(path: copy.file.path, access: .readOnly)
-    #expect(try connection.query("SELECT c FROM n").rows == [[.integer(2)]])
-  }
-
-  @Test(arguments: [
-    ("CREATE VIRTUAL TABLE x USING vec0 (a)", "no such module: vec0"),
-    ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'stemming')", "no such tokenizer: stemming"),
-    ("CREATE VIRTUAL TABLE x USING fts5 (a, tokenize = 'porter stemming')", "its tokenizer needs another"),
-    ("CREATE VIRTUAL TABLE x USING fts3 (a, tokenize = stemming)", "unknown tokenizer: stemming"),
-  ])
-  func `a virtual table that needs the program that made it is named, and the other tables can be written`(
-    sql: String, missing: String
-  ) async throws {
-    let library = try Library("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
-    try library.rewriteSchema(
-      "INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 0, '\(sql.replacing("'", with: "''"))')")
-    let session = try library.session()
-    #expect(
-      await session.failure(".dump")
-        == "x cannot be written as statements: \(missing), which the program that made the file adds to SQLite\n"
-        + ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file")
-    #expect(try await session.said(".dump t").contains("INSERT INTO \"t\" (\"rowid\", \"a\") VALUES (1, 1);"))
-  }
-
-  @Test func `a table whose rows are in the order of a collation that is missing is named, and why it cannot be read`()
-    async throws
-  {
-    let library = try Library(
-      "CREATE TABLE t (a); CREATE TABLE tag (name TEXT PRIMARY KEY COLLATE nocase) WITHOUT ROWID; INSERT INTO tag VALUES (1);"
-    )
-    try library.rewriteSchema("UPDATE sqlite_schema SET sql = replace(sql, 'nocase', 'unicase')")
-    let session = try library.session()
-    #expect(
-      await session.failure(".dump")
-        == "tag cannot be written as statements: its key has a collation that the program that made the file adds to SQLite\n"
-        + ".dump TABLE … leaves it out; quire backup FILE COPY copies the whole file")
-    #expect(
-      await session.failure("select * from tag;")
-        == "no query solution\na table WITHOUT ROWID cannot be read if its key has a collation that only the program that "
-        + "made the file has; nor can a query use an index after INDEXED BY that does not serve it")
-    #expect(try await session.said(".dump t").contains("CREATE TABLE t (a);"))
-  }
-
-  @Test(arguments: ["attached.book", "attached . \"book\"", "\"attached\"./* of all */[book]"])
-  func `a trigger made by a program that had attached the file is one of the file that is made`(table: String)
-    async throws
-  {
-    let library = try Library("CREATE TABLE book (id INTEGER PRIMARY KEY, title, length)")
-    let other = try Connection.inMemory()
-    try other.execute("ATTACH '\(library.file.path)' AS attached")
-    try other.execute(
-      """
-      CREATE TRIGGER attached.measure AFTER UPDATE OF title ON \(table)
-      BEGIN UPDATE book SET length = length(new.title) WHERE id = new.id AND 'on a.b' <> ''; END
-      """)
-    let copy = try Library(String(decoding: try await Self.dump(library.session()), as: UTF8.self))
-    let changed =
-      "insert into book values (1, 'Eden', 0); update book set title = 'Solaris' where id = 1; select length from book;"
-    #expect(try await copy.writing().column(changed) == [7])
-  }
-
-  @Test func `what statements cannot make again is refused, and the other tables can be written`() async throws {
-    let library = try Library(
-      "CREATE TABLE a (x); CREATE VIRTUAL TABLE bare USING fts5 (t, content=''); INSERT INTO bare (rowid, t) VALUES (1, 'x');"
-    )
-    let failure = await (try library.session()).failure(".dump")
-    #expect(
-      failure == """
-        bare cannot be written as statements: it is an index without the text that was put into it
-        .dump TABLE … leaves it out; quire backup FILE COPY copies the whole file
-        """)
-    #expect(try await Self.dump(library.session(), ".dump a").split(separator: 10).count == 5)
   }
 }

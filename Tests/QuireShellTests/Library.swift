@@ -116,6 +116,14 @@ extension ShellSession {
     }.joined(separator: "\n")
   }
 
+  /// The text of the statements that `.dump` writes.
+  func dumped(_ input: String = ".dump") async throws -> Data {
+    let bytes = Locked(Data())
+    let output = RowOutput(.csv) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+    try await run(input, to: output) { _ in }
+    return bytes.withLock { $0 }
+  }
+
   /// The failure, as it is shown.
   func failure(_ text: String, yes: Bool = false) async -> String {
     do {

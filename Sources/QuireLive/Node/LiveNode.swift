@@ -120,7 +120,10 @@ final class LiveNode<Operator: LiveOperator> {
   }
 
   /// Reports an error that no commit caused, such as that of an assignment. Cleared by the next transition.
-  func report(_ error: any Error) {
+  ///
+  /// - Parameter warning: What is said of it in the store's warnings.
+  func report(_ error: any Error, _ warning: String) {
+    owner.store?.warnings.emit(StoreWarning(.liveResult, warning))
     observers.willChange(content: false, error: true)
     failure = error
     observers.didChange(content: false, error: true)

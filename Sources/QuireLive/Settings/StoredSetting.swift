@@ -24,15 +24,19 @@ public final class StoredSetting<Value: Codable & Equatable>: LiveResult {
     super.init(node, in: context)
   }
 
-  /// The value as of its context's commit. An assignment that fails does not change it, and its error is in
-  /// ``LiveResult/error``.
+  /// The value as of its context's commit. An assignment that fails does not change it; its error is in
+  /// ``LiveResult/error`` and among the store's warnings.
   public var value: Value {
     get {
       node.accessContent()
       return node.content.value
     }
     set {
-      do { try set(newValue) } catch { node.report(error) }
+      do {
+        try set(newValue)
+      } catch {
+        node.report(error, "the setting ‘\(name)’ keeps its value, because an assignment failed: \(error)")
+      }
     }
   }
 

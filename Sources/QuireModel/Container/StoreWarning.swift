@@ -20,7 +20,8 @@ public struct StoreWarning: Hashable, Sendable, CustomStringConvertible {
     /// An object or a relationship could not be loaded, and reads as nil or empty. Also in
     /// ``ModelContext/drainDeferredErrors()``, unless the context is gone: then one warning is for all of its objects.
     case loading
-    /// A live result could not follow a commit, and shows the one before. Also in the result's `error`.
+    /// A live result could not follow a commit, and shows the one before; or an assignment to a setting failed. Also in
+    /// the result's `error`.
     case liveResult
     /// A new live result will read a whole table when rows change. The description names the index that would help. Told
     /// once, however many results of the same kind follow, such as one for each client of a server.
