@@ -95,7 +95,10 @@ struct Completion {
     lines += [
       "  esac",
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))",
-      "  if [ -n \"$files\" ] && [[ $current != -* ]]; then COMPREPLY+=($(compgen -f -- \"$current\")); fi",
+      "  if [ -n \"$files\" ] && [[ $current != -* ]]; then",
+      // A line is one name, whatever spaces and asterisks are in it.
+      "    while IFS= read -r word; do COMPREPLY+=(\"$word\"); done < <(compgen -f -- \"$current\")",
+      "  fi",
       "}",
       "complete -o filenames -F \(function) \(root.name)",
     ]
