@@ -114,8 +114,8 @@ public struct Tool: Sendable {
       // The reader has closed the pipe and needs no more output.
       guard let code = terminal.outputFailure(), code != EPIPE else { return status }
       terminal.printError(
-        "the answer could not be written: \(String(cString: strerror(code))). "
-          + "Apart from that the command has done its work")
+        "the answer could not be written: \(String(cString: strerror(code)))"
+          + (status == 0 ? ". Apart from that the command has done its work" : ""))
       return status == 0 ? ExitStatus.failure.rawValue : status
     } catch {
       let told = (error as? any CommandError) ?? CommandFailure("\(error)")

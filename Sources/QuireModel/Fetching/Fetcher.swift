@@ -201,7 +201,11 @@ package final class Fetcher: ContextPart {
     guard let index = entity.property(at: keyPath) else { return }
     // A prefetch: all of them in one statement.
     core.loader.batchLimit = max(models.count, RelationshipLoader.batchLimit)
-    defer { core.loader.batchLimit = RelationshipLoader.batchLimit }
+    core.loader.rowLimit = .max
+    defer {
+      core.loader.batchLimit = RelationshipLoader.batchLimit
+      core.loader.rowLimit = RelationshipLoader.rowLimit
+    }
     for model in models {
       switch entity.properties[index].kind {
       case .value: return

@@ -5,12 +5,16 @@ import QuireSQLite
 /// Loading is not a change: no observer is notified, and the context does not advance.
 package final class RelationshipLoader: ContextPart {
   package static let batchLimit = 100
+  package static let rowLimit = 1000
   /// The number of loads for one object at a time after which it is warned of.
   package static let repeatedLoadLimit = 20
 
   let groups = FetchGroups()
   /// The number of siblings for which a relationship is loaded at once.
   var batchLimit = RelationshipLoader.batchLimit
+  /// The number of rows after which no more of the siblings' lists is loaded with an object's own, which is loaded whole: a
+  /// hundred long lists may be all of a table.
+  var rowLimit = RelationshipLoader.rowLimit
   /// The relationships whose lists have been loaded for any object: changes of others affect nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
   /// How often a relationship was loaded for a single object in this turn, to warn if that is often.
@@ -97,7 +101,7 @@ package final class RelationshipLoader: ContextPart {
     return ordered(targets, by: order, store.entities[side.target])
   }
 
-  /// The list of a to-many, loaded with its siblings' lists if needed.
+  /// The list of a to-many, loaded if needed, and with it its siblings' lists as far as they are not long.
   func list(of model: any PersistentModel, _ property: Int) -> ToManyList? {
     if let list = model._quireLink(property).list { return list }
     guard let entity = entity(of: model), store != nil, entity.properties[property].toMany != nil else { return nil }
@@ -105,7 +109,7 @@ package final class RelationshipLoader: ContextPart {
     let waiting = siblings(of: model, entity).filter {
       $0._quireLink(property).object == nil && !$0._quireRowState.flags.contains(.inserted)
     }
-    loadLists(property, of: waiting, entity, bringingObjects: true)
+    loadLists(property, of: waiting, entity)
     if model._quireLink(property).list == nil {
       model._quireSetLink(property, core.editing.link(to: ToManyList(keys: [])))
     }
@@ -127,19 +131,18 @@ package final class RelationshipLoader: ContextPart {
     return result
   }
 
-  private func loadLists(
-    _ property: Int, of models: [any PersistentModel], _ entity: Entity, bringingObjects: Bool
-  ) {
+  private func loadLists(_ property: Int, of models: [any PersistentModel], _ entity: Entity) {
     guard !models.isEmpty, let store, let side = entity.properties[property].toMany else { return }
     noteLists(entity, property, store)
     if models.count == 1 { noteSingleLoad(entity, property) }
     let loaded = reading { connection in
       try listKeys(
-        property, of: models.map(\._quireRowState.key), entity, on: connection, bringingObjects: bringingObjects)
+        property, of: models.map(\._quireRowState.key), entity, on: connection, bringingObjects: true,
+        rowLimit: rowLimit)
     }
     let edits = UnsavedLinks(of: side, core)
     for model in models {
-      let committed = loaded?[model._quireRowState.key] ?? []
+      guard let committed = loaded == nil ? [] : loaded?[model._quireRowState.key] else { continue }
       let keys = edits.list(committed, of: model)
       // It includes unsaved links: a save replaces their keys, a rollback removes them.
       if keys != committed || edits.hidesLinks(of: model) {
@@ -149,23 +152,28 @@ package final class RelationshipLoader: ContextPart {
     }
   }
 
-  /// The committed keys of several objects' lists, ascending, in one statement.
+  /// The committed keys of several objects' lists, ascending, in one statement. Empty lists are there, too.
+  ///
+  /// - Parameter rowLimit: The number of rows after which no list but the first is read on. A list that is not whole is left
+  ///   out, and so are those behind it.
   func listKeys(
-    _ property: Int, of keys: [Int64], _ entity: Entity, on connection: Connection, bringingObjects: Bool
+    _ property: Int, of keys: [Int64], _ entity: Entity, on connection: Connection, bringingObjects: Bool,
+    rowLimit: Int = .max
   ) throws -> [Int64: [Int64]] {
     guard let store, let side = entity.properties[property].toMany else { return [:] }
     let target = store.entities[side.target]
     let statement = try side.lists(of: keys, target, on: connection)
     defer { statement.reset() }
-    var result: [Int64: [Int64]] = [:]
+    var lists = ListRows(of: keys)
     while try statement.step() {
       var row = statement.row
       let parent = try row.next(Int64.self)
-      let key = try row.int64(1)
-      result[parent, default: []].append(key)
+      lists.begin(parent)
+      if parent != keys.first, lists.rows >= rowLimit { return lists.complete }
+      lists.add(try row.int64(1))
       if bringingObjects { materialize(target, &row) }
     }
-    return result
+    return lists.finish()
   }
 
   /// A loaded list's keys in the file, as of the context's commit.

@@ -29,8 +29,8 @@ extension Entity {
 }
 
 extension ToManySide {
-  /// Reads the rows of the lists of the objects with these keys, in ascending order, each row behind the key of the object
-  /// that has it in its list.
+  /// Reads the rows of the lists of the objects with these keys, each row behind the key of the object that has it in its
+  /// list: one list after the other, in the order of `keys`, because a CROSS JOIN's tables are read in the order written.
   func lists(of keys: [Int64], _ target: Entity, on connection: Connection) throws -> Statement {
     if keys.count == 1 {
       let statement = try connection.statement(list, try listSQL(target, isOne: true))
@@ -51,13 +51,13 @@ extension ToManySide {
     switch via {
     case .foreignKey(let foreignKey):
       let column = try quoted(identifier: target.properties[foreignKey].column ?? "")
-      return "\(select) \(table) AS t WHERE t.\(column) = \(owner) ORDER BY \(key)"
+      return "\(select) \(table) AS t WHERE t.\(column) = \(owner)"
     case .join(let join, let own):
       let ownColumn = try quoted(identifier: join.own(own).name)
       let otherColumn = try quoted(identifier: join.other(own).name)
       return """
         \(select) \(try quoted(identifier: join.name)) AS j CROSS JOIN \(table) AS t ON \(key) = j.\(otherColumn) \
-        WHERE j.\(ownColumn) = \(owner) ORDER BY \(key)
+        WHERE j.\(ownColumn) = \(owner)
         """
     }
   }

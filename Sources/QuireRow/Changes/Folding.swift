@@ -4,23 +4,23 @@ extension ChangeSet {
   package static func folded(_ commits: [ChangeSet]) -> [TableChanges] {
     guard commits.count > 1 else { return commits.first?.tables ?? [] }
     var order: [String] = []
-    var tables: [String: (table: ChangedTable, fold: RowFold)] = [:]
+    var parts: [String: [TableChanges]] = [:]
     for commit in commits {
       for changes in commit.tables {
-        let name = changes.table.name
-        if tables[name] == nil {
-          order.append(name)
-          tables[name] = (changes.table, RowFold())
-        }
-        // A table altered in between has other columns: its later description is used.
-        tables[name]?.table = changes.table
-        for row in changes.rows { tables[name]?.fold.add(row) }
+        if parts[changes.table.name] == nil { order.append(changes.table.name) }
+        parts[changes.table.name, default: []].append(changes)
       }
     }
     return order.compactMap { name in
-      guard let (table, fold) = tables[name] else { return nil }
-      let rows = fold.rows
-      return rows.isEmpty ? nil : TableChanges(table: table, rows: rows)
+      guard let parts = parts[name], let last = parts.last else { return nil }
+      var rows = last.rows
+      if parts.count > 1 {
+        var fold = RowFold()
+        for part in parts { part.rows.forEach { fold.add($0) } }
+        rows = fold.rows
+      }
+      // A table altered in between has other columns: its later description is used.
+      return rows.isEmpty ? nil : TableChanges(table: last.table, rows: rows)
     }
   }
 }
