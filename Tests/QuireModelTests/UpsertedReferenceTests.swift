@@ -11,7 +11,8 @@ import Testing
   init() throws {
     var configuration = ModelConfiguration(isStoredInMemoryOnly: true)
     configuration.onUniqueConflict = .upsert
-    store = try ModelContainer(for: Curator.self, Permit.self, Exhibit.self, configurations: configuration)
+    store = try ModelContainer(
+      for: Curator.self, Permit.self, Exhibit.self, Banner.self, Emblem.self, configurations: configuration)
     context = ModelContext(store, isolation: nil)
     let other = ModelContext(store)
     let (ada, bob) = (Curator("ada"), Curator("bob"))
@@ -59,6 +60,29 @@ import Testing
     #expect(vase.isDeleted == isInMemory && curators[1].exhibits[0] === (isInMemory ? present.0[0] : vase))
     #expect(try store.value("SELECT curator_id FROM exhibit") == 2)
   }
+
+  /// Nothing but the list is edited, so its object has no unsaved values.
+  @Test(arguments: [true, false], [true, false])
+  func `a list without another side has the row's object in the new one's place`(isInMemory: Bool, isLoaded: Bool)
+    throws
+  {
+    let other = ModelContext(store)
+    for word in ["dragon", "wave"] { other.insert(Emblem(word)) }
+    other.insert(Banner())
+    try other.save()
+    let present = isInMemory ? try context.fetch(FetchDescriptor<Emblem>()) : []
+    let banner = try #require(context.fetch(FetchDescriptor<Banner>()).first)
+    if isLoaded { #expect(banner.emblems.isEmpty) }
+    let (dragon, wave) = (Emblem("dragon"), Emblem("wave"))
+    banner.emblems = [dragon, Emblem("dragon")]
+    dragon.besides = [wave]
+    try context.save()
+    #expect(banner.emblems.map(\.word) == ["dragon"] && banner.emblems[0].besides.map(\.word) == ["wave"])
+    #expect(present.isEmpty || banner.emblems[0] === present[0] && present[0].besides[0] === present[1])
+    #expect(try store.value("SELECT count(*) FROM banner_emblems") == 1 && !context.hasChanges)
+    let read = try #require(ModelContext(store).fetch(FetchDescriptor<Banner>()).first).emblems
+    #expect(read.map(\.word) == ["dragon"] && read[0].besides.map(\.word) == ["wave"])
+  }
 }
 
 @Model final class Curator {
@@ -78,4 +102,15 @@ import Testing
   @Attribute(.unique) var title: String
   var curator: Curator?
   init(_ title: String) { self.title = title }
+}
+
+@Model final class Banner {
+  @Relationship var emblems: [Emblem] = []
+  init() {}
+}
+
+@Model final class Emblem {
+  @Attribute(.unique) var word: String
+  @Relationship var besides: [Emblem] = []
+  init(_ word: String) { self.word = word }
 }

@@ -8,19 +8,29 @@ extension RelationshipLoader {
   /// Sorts objects by their numbers, then by key. Reads the numbers through the properties, so observers that track the
   /// list are notified of moves.
   func ordered(_ targets: [AnyObject], by order: Int, _ target: Entity) -> [AnyObject] {
-    let places = targets.map { place(of: $0, order, target) }
-    return targets.indices.sorted { a, b in places[a] == places[b] ? a < b : places[a] < places[b] }.map { targets[$0] }
+    func places<Target: PersistentModel>(_: Target.Type) -> [Double] {
+      self.places(of: targets.compactMap { $0 as? Target }, order, target)
+    }
+    let places = places(target.type)
+    if zip(places, places.dropFirst()).allSatisfy({ $0 <= $1 }) { return targets }
+    return places.indices.sorted { a, b in places[a] == places[b] ? a < b : places[a] < places[b] }.map { targets[$0] }
   }
 
-  private func place(of object: AnyObject, _ order: Int, _ target: Entity) -> Double {
-    (object as Any)[keyPath: target.properties[order].keyPath] as? Double ?? 0
+  private func places<Target: PersistentModel>(of targets: [Target], _ order: Int, _ target: Entity) -> [Double] {
+    guard let keyPath = target.properties[order].keyPath as? KeyPath<Target, Double> else {
+      return targets.map { _ in 0 }
+    }
+    return targets.map { $0[keyPath: keyPath] }
   }
 
   /// Numbers the objects of a list so that they have the given order.
   ///
   /// - Parameter new: Objects that were just added to the list, whose old numbers mean nothing.
-  func arrange(_ targets: [any PersistentModel], new: [any PersistentModel], by order: Int, _ target: Entity) {
-    var places = targets.map { place(of: $0, order, target) }
+  func arrange<Target: PersistentModel>(
+    _ targets: [Target], new: [any PersistentModel], by order: Int, _ target: Entity
+  ) {
+    let former = places(of: targets, order, target)
+    var places = former
     let arrived = Set(new.map(ObjectIdentifier.init))
     let staying = longestRising(
       places, among: targets.indices.filter { !arrived.contains(ObjectIdentifier(targets[$0])) })
@@ -46,20 +56,13 @@ extension RelationshipLoader {
     if !zip(places, places.dropFirst()).allSatisfy({ $0 < $1 && $1.isFinite }) {
       places = targets.indices.map { Double($0 + 1) }
     }
-    for (model, place) in zip(targets, places) where self.place(of: model, order, target) != place {
-      assign(place, at: target.properties[order].keyPath, of: model)
-    }
-  }
-
-  private func assign(_ place: Double, at keyPath: AnyKeyPath, of model: any PersistentModel) {
-    func assign<M: PersistentModel>(_ model: M) {
-      if let keyPath = keyPath as? ReferenceWritableKeyPath<M, Double> { model[keyPath: keyPath] = place }
-    }
-    assign(model)
+    guard let keyPath = target.properties[order].keyPath as? ReferenceWritableKeyPath<Target, Double> else { return }
+    for (index, place) in places.enumerated() where former[index] != place { targets[index][keyPath: keyPath] = place }
   }
 
   /// A longest subsequence of these positions with increasing numbers: these objects keep their numbers.
   private func longestRising(_ numbers: [Double], among positions: [Int]) -> [Int] {
+    if zip(positions, positions.dropFirst()).allSatisfy({ numbers[$0] < numbers[$1] }) { return positions }
     var ends: [Int] = []  // by length, the position with the lowest last number
     var before: [Int: Int] = [:]
     for position in positions {

@@ -18,17 +18,18 @@ extension Saver {
     where pending.insertedPlaces[entity.index].contains(where: { pending.inserted[$0] != nil }) {
       for set in entity.uniqueSets {
         var seen: [[Value]: any PersistentModel] = [:]
+        var referrers: Referrers?
         for place in pending.insertedPlaces[entity.index] {
           guard let model = pending.inserted[place] else { continue }
           let (values, key) = try holder(of: set, as: model, entity)
           if values.contains(.null) { continue }  // NULL equals no other NULL
           if let first = seen[values] {
             hasMerged = true
-            try merge(model, into: first, entity, store)
+            merge(model, into: first, entity, &referrers)
           } else if let key, try !isGivenUp(key, set, entity) {
             hasMerged = true
             if let present = registered(entity.index, key).map(entity.model) {
-              try merge(model, into: present, entity, store)
+              merge(model, into: present, entity, &referrers)
             } else {
               try become(key, model, place, entity, store)
             }
@@ -72,9 +73,10 @@ extension Saver {
 
   // MARK: Into an object that is there
 
+  /// - Parameter referrers: Of the class's new objects; nil if they are to be found anew.
   private func merge(
-    _ model: any PersistentModel, into present: any PersistentModel, _ entity: Entity, _ store: Store
-  ) throws {
+    _ model: any PersistentModel, into present: any PersistentModel, _ entity: Entity, _ referrers: inout Referrers?
+  ) {
     let differing = present._quireDifference(from: model) & entity.storedMask & ~entity.keysMask
     for index in entity.stored where differing & 1 << PropertyMask(index) != 0 {
       guard begin(present, index) else { continue }
@@ -84,11 +86,12 @@ extension Saver {
     for index in entity.relationships {
       switch entity.properties[index].kind {
       case .value: continue
-      case .toOne:
+      case .toOne(let side):
         if let target = model._quireLink(index).object as? any PersistentModel {
           core.editing.assign(target, to: index, of: present)
+          if side.target == entity.index { referrers = nil }
         }
-      case .toMany:
+      case .toMany(let side):
         let own = core.loader.targets(of: model, index).compactMap { $0 as? any PersistentModel }
         if own.isEmpty { continue }
         let there = core.loader.targets(of: present, index).compactMap { $0 as? any PersistentModel }
@@ -96,33 +99,26 @@ extension Saver {
         let joined = Set(there.map { ObjectIdentifier($0) })
         core.editing.assign(
           there + own.filter { !joined.contains(ObjectIdentifier($0)) }, toList: index, of: present)
+        if side.target == entity.index { referrers = nil }
       }
     }
-    redirect(from: model, to: present, entity, store)
+    let found = referrers ?? Referrers(to: entity, in: core)
+    referrers = found
+    for (referring, index) in found[model] where !referring.isDeleted {
+      redirect(referring, index, from: model, to: present)
+    }
     drop(model, entity)
   }
 
-  /// References to an object are redirected to another one.
+  /// A reference to an object is redirected to another one.
   private func redirect(
-    from model: any PersistentModel, to present: any PersistentModel, _ entity: Entity, _ store: Store
+    _ referring: any PersistentModel, _ index: Int, from model: any PersistentModel, to present: any PersistentModel
   ) {
-    for referring in core.fetcher.pendingModels where !referring.isDeleted {
-      guard let other = self.entity(of: referring) else { continue }
-      for index in other.relationships {
-        switch other.properties[index].kind {
-        case .toOne(let side) where side.target == entity.index:
-          if referring._quireLink(index).object === model { core.editing.assign(present, to: index, of: referring) }
-        case .toMany(let side) where side.target == entity.index:
-          guard case .join = side.via, let list = referring._quireLink(index).list,
-            list.contains(model._quireRowState.key)
-          else { continue }
-          let others = core.loader.targets(of: referring, index).compactMap { $0 as? any PersistentModel }
-          core.editing.assign(
-            others.filter { $0 !== model && $0 !== present } + [present], toList: index, of: referring)
-        default: continue
-        }
-      }
-    }
+    let link = referring._quireLink(index)
+    if link.object === model { return core.editing.assign(present, to: index, of: referring) }
+    guard let list = link.list, list.contains(model._quireRowState.key) else { return }
+    let others = core.loader.targets(of: referring, index).compactMap { $0 as? any PersistentModel }
+    core.editing.assign(others.filter { $0 !== model && $0 !== present } + [present], toList: index, of: referring)
   }
 
   /// An unsaved object that will have no row of its own.
