@@ -1,4 +1,5 @@
 import Quire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -165,6 +166,54 @@ import Testing
     #expect(new.volumes.map(\.title) == ["Eden"])
     let titles = try store.value("SELECT group_concat(title) FROM (SELECT title FROM volume ORDER BY title)")
     #expect(titles == "Eden,Ubik")
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `what goes later leaves the lists of what was deleted before, whose observers are notified`(
+    isOthersFirst: Bool, isOthersLater: Bool
+  ) throws {
+    let (dick, solaris) = (try context.writer("Dick"), try context.volume("Solaris"))
+    let told = Mutex(0)
+    func track() {
+      withObservationTracking {
+        #expect(dick.contributed == [solaris])
+      } onChange: {
+        told.withLock { $0 += 1 }
+      }
+    }
+    dick.contributed = [solaris]
+    track()
+    if isOthersFirst {
+      try others("DELETE FROM writer WHERE name = 'Dick'")
+      try context.refresh()
+    } else {
+      context.delete(dick)
+    }
+    try context.save()
+    #expect(dick.isDeleted && solaris.contributors.isEmpty && told.withLock { $0 } == 0)
+    #expect(try store.query("SELECT * FROM volume_contributors").isEmpty)
+    track()
+    if isOthersLater { try others("DELETE FROM volume WHERE title = 'Solaris'") } else { context.delete(solaris) }
+    try context.save()
+    try context.refresh()
+    #expect(solaris.isDeleted && dick.contributed.isEmpty && told.withLock { $0 } == 2 && !context.hasChanges)
+  }
+
+  @Test func `what goes later leaves the lists of what was deleted before it was saved`() throws {
+    let (new, solaris) = (Writer(name: "Le Guin"), try context.volume("Solaris"))
+    context.insert(new)
+    new.contributed = [solaris]
+    context.delete(new)
+    try context.save()
+    let told = Mutex(false)
+    withObservationTracking {
+      #expect(new.contributed == [solaris])
+    } onChange: {
+      told.withLock { $0 = true }
+    }
+    try others("DELETE FROM volume")
+    try context.refresh()
+    #expect(new.contributed.isEmpty && told.withLock { $0 })
   }
 
   @Test func `a link to a deleted object stays out of lists that are compared with the file`() throws {

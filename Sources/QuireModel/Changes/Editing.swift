@@ -112,6 +112,7 @@ package final class Editing: ContextPart {
     if state.flags.contains(.inserted) {
       pending.keepLinks(links(of: entity, state.key), of: model)
       forgetPairs(of: entity, state.key)
+      core.following.keptLists.note(model, core)
     }
     // What goes with it is deleted before it.
     if pending.deleted.count > position + 1, pending.deleted[position] === model {
@@ -176,7 +177,13 @@ package final class Editing: ContextPart {
   }
 
   private func remove(_ key: Int64, from lists: [ListPlace]) {
-    for place in lists { editInSilence(place) { $0.remove(key) } }
+    for place in lists {
+      if core.following.keptLists.contains(place.model, core) {
+        place.model._quireLink(place.property).list?.remove(key)
+      } else {
+        editInSilence(place) { $0.remove(key) }
+      }
+    }
   }
 
   /// The loaded lists that show an object.
@@ -204,6 +211,11 @@ package final class Editing: ContextPart {
       for other in core.loader.linked(to: key, join, own).sorted() {
         look(registered(kind.entity, other), kind.property)
       }
+    }
+    if core.following.keptLists.isEmpty { return places }
+    for place in core.following.keptLists.places(core) {
+      let target = self.entity(of: place.model)?.properties[place.property].toMany?.target
+      if target == entity.index { look(place.model, place.property) }
     }
     return places
   }

@@ -116,6 +116,7 @@ extension Following {
       maps[entity.index].remove(key)
       core.saver.undo?.deleted.add(model, RowName(entity: entity.index, key: key))
       noteDeparted(model, entity)
+      keptLists.note(model, core)
       core.editing.forgetPairs(of: entity, key)
     }
     for follower in step.followers {

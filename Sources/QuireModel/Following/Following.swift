@@ -21,6 +21,8 @@ package final class Following: ContextPart {
   private var isEndingTurn = false
   /// Deleted objects to whose keys references may lead, as long as something holds them.
   var departed = DeletedObjects()
+  /// The lists of observed deleted objects, as long as something holds these.
+  var keptLists = KeptLists()
   /// Whether it never moves: the context serves one block, at the commit at which that began.
   var standsStill = false
 
@@ -30,6 +32,7 @@ package final class Following: ContextPart {
     position.endTurn()
     followers.removeAll()
     departed.removeAll()
+    keptLists = KeptLists()
   }
 
   /// Follows commits and keeps the snapshot of the context's commit from now on: it is about to show something.

@@ -7,7 +7,7 @@ extension Following {
   /// Finds the changes of objects and lists in memory.
   func objects(in batch: CommitBatch, on connection: Connection, into step: Transition) {
     guard let store else { return }
-    defer { leaveEditedLists(step) }
+    defer { leaveLists(step) }
     core.fetcher.readAgain(store, on: connection, into: step)
     defer { references(in: batch, on: connection, into: step) }
     if batch.rowsUnknown { return compare(store, on: connection, into: step) { _ in true } }
@@ -23,16 +23,16 @@ extension Following {
     }
   }
 
-  /// Objects whose rows are gone leave the lists into which unsaved edits have put them, as no change of a row says that they
-  /// were there: if the row comes back, it is not in these lists.
-  private func leaveEditedLists(_ step: Transition) {
-    if step.gone.isEmpty || pending.editedLists.isEmpty { return }
+  /// Objects whose rows are gone leave the lists of deleted objects, and those into which unsaved edits have put them, as no
+  /// change of a row says that they were there: if the row comes back, it is not in these lists.
+  private func leaveLists(_ step: Transition) {
+    if step.gone.isEmpty || pending.editedLists.isEmpty && keptLists.isEmpty { return }
     let gone = Set(
       step.gone.compactMap { model in
         entity(of: model).map { RowName(entity: $0.index, key: model._quireRowState.key) }
       })
     var seen: Set<ListPlace.Name> = []
-    for place in pending.editedLists where seen.insert(place.name).inserted {
+    for place in pending.editedLists + keptLists.places(core) where seen.insert(place.name).inserted {
       guard let list = place.model._quireLink(place.property).list,
         let target = entity(of: place.model)?.properties[place.property].toMany?.target
       else { continue }

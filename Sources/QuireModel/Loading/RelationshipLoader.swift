@@ -72,6 +72,7 @@ package final class RelationshipLoader: ContextPart {
     guard let list = list(of: model, property), let entity = entity(of: model),
       let side = entity.properties[property].toMany
     else { return [] }
+    if model.isDeleted { core.following.keptLists.note(model, core) }
     // The value before the step under way may have lost its objects: until the step is applied, and in the copies of its
     // announcements.
     let left = core.following.move?.left ?? [:]
