@@ -23,6 +23,16 @@ import Testing
         "of a workbook save the sheet as CSV; unzip expands an archive\n"))
   }
 
+  @Test func `of standard input only what nothing else has read is imported`() throws {
+    try quire.write("rows", "id,title", "title", "Fiasko")
+    let command = "quire query library.db --write '.import FILE Book --format csv'"
+    for file in ["-", "/dev/stdin"] {
+      let ran = try quire.shell("(read line; \(command.replacing("FILE", with: file))) < rows")
+      #expect(ran.status == 0, "\(ran)")
+    }
+    #expect(try quire.rows("library.db", "SELECT count(*) FROM book WHERE title = 'Fiasko'") == ["2"])
+  }
+
   @Test func `a text in a file with CR LF has the line ends that it has in the shell`() throws {
     try quire.write("q.sql", "select length('a\r\nb') as n,\r\n  'c' as c;\r\n")
     let asked = try quire.shell(

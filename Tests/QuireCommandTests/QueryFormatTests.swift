@@ -200,6 +200,18 @@ import Testing
     try quire.write("log", "before")
     #expect(try quire.shell("quire query library.db 'SELECT 7 AS a' -f value -o /dev/stdout >> log").status == 0)
     #expect(try quire.bytes("log") == Data("before\n7\n".utf8))
+    // What others write by the same descriptor comes before and after it, and not over it.
+    try FileManager.default.createSymbolicLink(atPath: quire.path("out"), withDestinationPath: "/dev/stdout")
+    let script = """
+      (echo first; for file in - /dev/stdout /dev/fd/1 out; do
+        quire query library.db 'SELECT 7777777 AS a' -f value -o $file
+        quire query library.db ".save $file Book select id where id = 1"
+      done; echo last) > log
+      """
+    #expect(try quire.shell(script).status == 0)
+    let answers = String(repeating: "7777777\nid\n1\n", count: 4)
+    #expect(try String(decoding: quire.bytes("log"), as: UTF8.self) == "first\n\(answers)last\n")
+    #expect(try !quire.files.contains("-"))
     try quire.write("a.csv", "long before")
     try FileManager.default.linkItem(atPath: quire.path("a.csv"), toPath: quire.path("b.csv"))
     #expect(try quire.ask("SELECT 7 AS a", "-o", "a.csv").status == 0)

@@ -50,7 +50,8 @@ import Testing
   @Test(arguments: [
     "-- atlas:checkpoint", "-- atlas:checkpoint v1", "--changeset lem:2 dbms:mysql,oracle",
     "--changeset lem:2 context:test",
-    "-- changeset lem:2 runOnChange:true labels:x",
+    "-- changeset lem:2 runOnChange:true labels:x", "--preconditions onFail:MARK_RAN",
+    "-- precondition-sql-check expectedResult:0 SELECT count(*) FROM t",
   ])
   func `what another tool would leave out is refused`(mark: String) throws {
     let error = #expect(throws: MigrationError.self) { try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.sql") }
@@ -71,6 +72,7 @@ import Testing
 
   @Test(arguments: [
     "--changeset lem:2 dbms:sqlite", "--changeset lem:dbms", "-- the atlas: checkpoint", "-- atlas:txmode none",
+    "-- preconditions: none", "-- a precondition of all that follows",
   ])
   func `what another tool would run is run`(mark: String) throws {
     let file = try #require(try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.sql").first)

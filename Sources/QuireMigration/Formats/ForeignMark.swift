@@ -87,6 +87,14 @@ struct ForeignMark: Hashable {
         Nothing was run. In a copy of the folder, take out the mark and what is not for SQLite.
         """
     }
+    if words.first == "precondition" && text.contains("precondition-")
+      || words.first == "preconditions" && words.count > 1 && outcomes.contains(words[1])
+    {
+      return """
+        it says when what follows runs, and it would run always.
+        Nothing was run. Take those statements out of the file, or the line.
+        """
+    }
     guard words.first == "changeset", let place = words.firstIndex(where: conditions.contains), place > 1,
       words[place] != "dbms" || !words[place...].contains("sqlite"), text.contains(words[place] + ":")
     else { return nil }
@@ -98,6 +106,9 @@ struct ForeignMark: Hashable {
 
   /// Of Liquibase's attributes those by which a change is left out.
   private static let conditions: Set<String> = ["dbms", "context", "contextfilter", "labels", "ignore"]
+
+  /// The attributes of Liquibase's preconditions.
+  private static let outcomes: Set<String> = ["onfail", "onerror", "onfailmessage", "onerrormessage", "onsqloutput"]
 
   private static func meaning(of text: String, _ words: [String]) -> (tool: String?, isDown: Bool)? {
     guard let first = words.first else { return nil }

@@ -96,13 +96,9 @@ package final class UnfinishedFile {
   /// The name under which a file can be put in the place of what a path leads to; nil if that has to be written into: a pipe, a
   /// device, a descriptor of this process, a file with other names or one that is mounted alone.
   package static func target(of path: String) -> String? {
-    var place = path
-    // As many links as Linux follows.
-    for _ in 0...40 {
-      if ["/dev/", "/proc/"].contains(where: place.hasPrefix) { return nil }
-      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
-      place = next.hasPrefix("/") ? next : FileObstacle.folderName(of: place) + "/" + next
-    }
+    let places = PathLinks.places(from: path)
+    if places.contains(where: { $0.hasPrefix("/dev/") || $0.hasPrefix("/proc/") }) { return nil }
+    let place = places.last ?? path
     var info = stat()
     guard lstat(place, &info) == 0 else { return place }
     return info.st_mode & S_IFMT == S_IFREG && info.st_nlink == 1 && quire_is_mounted(place) == 0 ? place : nil

@@ -43,10 +43,12 @@ package final class AnswerFile: Sendable {
     }
   }
 
-  /// - Parameter database: The file being queried, which is never overwritten.
+  /// - Parameters:
+  ///   - path: `-` for standard output.
+  ///   - database: The file being queried, which is never overwritten.
   /// - Throws: ``ShellFailure`` if the path is the database's own, or one that SQLite would take for the log of a database.
   package init(_ path: String, besides database: String) throws(ShellFailure) {
-    self.path = path
+    self.path = path == "-" ? "/dev/stdout" : path
     if let obstacle = Self.obstacle(path, besides: database) {
       throw ShellFailure("\(obstacle); nothing was written", .refused)
     }
@@ -55,14 +57,10 @@ package final class AnswerFile: Sendable {
   /// Why a path is not written to; nil if it may be.
   package static func obstacle(_ path: String, besides database: String) -> String? {
     if let own = FileNumbers(database), own == FileNumbers(path) { return "\(printable(path)) is the database itself" }
-    var place = path
-    // As many links as Linux follows.
-    for _ in 0...40 {
+    for place in PathLinks.places(from: path) {
       if let owner = SidecarFiles.owner(of: place) {
         return "SQLite would take \(printable(path)) for a file of \(printable(owner))"
       }
-      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
-      place = next.hasPrefix("/") ? next : URL(filePath: place).deletingLastPathComponent().path + "/" + next
     }
     return nil
   }
@@ -121,6 +119,11 @@ package final class AnswerFile: Sendable {
 
 extension AnswerFile {
   private static func open(_ path: String) throws(SystemFailure) -> Target {
+    if let descriptor = PathLinks.descriptor(of: path) {
+      let file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+      if file < 0 { throw SystemFailure(code: errno) }
+      return .itself(file)
+    }
     guard let place = UnfinishedFile.target(of: path) else { return try itself(path) }
     var info = stat()
     let isThere = stat(place, &info) == 0
@@ -139,7 +142,7 @@ extension AnswerFile {
   }
 
   private static func itself(_ path: String) throws(SystemFailure) -> Target {
-    // At the end of what a descriptor of this process has: it may have been opened to be added to.
+    // At the end of what a descriptor of another process has: it may have been opened to be added to.
     let isDescriptor = path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
     let file = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (isDescriptor ? O_APPEND : 0), 0o666)
     if file < 0 { throw SystemFailure(code: errno) }
@@ -159,7 +162,15 @@ private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int32?
   var rest = bytes[...]
   while !rest.isEmpty {
     let count = write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-    if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return errno }
+    if count >= 0 {
+      rest = rest.dropFirst(count)
+    } else if errno == EAGAIN {
+      // A descriptor may not wait by itself, as another process has set it.
+      var waited = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+      poll(&waited, 1, -1)
+    } else if errno != EINTR {
+      return errno
+    }
   }
   return nil
 }

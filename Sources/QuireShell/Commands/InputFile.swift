@@ -1,7 +1,7 @@
 import Foundation
 import QuireSQLite
 
-/// A file or pipe that is read from its beginning. Waiting for a pipe's next bytes ends when the session is stopped.
+/// A file or pipe that is read from its beginning, or from where a descriptor of this process stands. Waiting for a pipe's next bytes ends when the session is stopped.
 final class InputFile {
   let path: String
   private let descriptor: Int32
@@ -24,6 +24,10 @@ final class InputFile {
     // Otherwise opening a pipe waits for a writer, which no signal ends.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     if descriptor < 0 { throw cannotBeRead }
+    // Of `(read line; quire …) < file` only what was not read. A pipe has no place, and needs none.
+    if let own = PathLinks.descriptor(of: path), case let place = lseek(own, 0, SEEK_CUR), place > 0 {
+      lseek(descriptor, place, SEEK_SET)
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

@@ -37,7 +37,8 @@ extension ShellSession {
         ])
       }
     }
-    return rows.isEmpty ? ["\(name.isEmpty ? "no model" : name) leads nowhere"] : Self.aligned(rows)
+    if rows.isEmpty { return ["\(name.isEmpty ? "no model" : name) has \(name.isEmpty ? "a" : "no") relation"] }
+    return Self.aligned(rows)
   }
 
   /// - Parameter pattern: As LIKE has it, or with `*` and `?`.

@@ -58,8 +58,8 @@ struct SQLFailure {
   private func withState(_ failure: ShellFailure) -> ShellFailure {
     guard hasEndedTransaction else { return failure }
     var failure = failure
-    failure.state = "The transaction that was open was rolled back"
-    return failure
+    failure.state = nil
+    return failure.rollingBack
   }
 
   /// SQLite reports the offset of many errors, but not of a missing table: then the name in the message is searched.

@@ -24,6 +24,7 @@ extension ShellSession {
       if !wasOpen { opening = source.connection.isAutocommit ? nil : words.range }
     }
     if let opening, !options.staysOpen, !source.connection.isAutocommit {
+      try source.connection.execute("ROLLBACK")
       throw ShellFailure(
         "no transaction stays open after this text: this one was rolled back", at: opening,
         hint: "put its statements and commit behind it")

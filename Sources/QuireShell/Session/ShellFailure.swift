@@ -40,6 +40,14 @@ public struct ShellFailure: Error, Hashable, Sendable {
     self.init(message, hint: hint, kind)
     self.state = state
   }
+
+  /// The failure after which the transaction that was open is rolled back, which it says.
+  package var rollingBack: ShellFailure {
+    var failure = self
+    let rolledBack = "The transaction that was open was rolled back"
+    failure.state = state.map { "\($0). \(rolledBack)" } ?? rolledBack
+    return failure
+  }
 }
 
 /// An option of `.import` that helps, and what it does.

@@ -187,7 +187,8 @@ public actor ShellSession {
       }
     } catch {
       noteEnd()
-      throw explained(error)
+      let failure = explained(error)
+      throw isInTransaction && !options.staysOpen ? failure.rollingBack : failure
     }
     noteEnd()
   }

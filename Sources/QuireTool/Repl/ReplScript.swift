@@ -46,7 +46,8 @@ struct ReplScript {
         if hasLeft.withLock({ $0 }) { break }
       } catch let failure as ShellFailure {
         if failure.kind == .stopped, isUnread(session) { return .done }
-        let told = Self.placed(failure, in: text, line: reader.lineCount - text.utf8.count { $0 == 10 })
+        let whole = session.isInTransaction ? failure.rollingBack : failure
+        let told = Self.placed(whole, in: text, line: reader.lineCount - text.utf8.count { $0 == 10 })
         return end(told.exitStatus) {
           terminal.printError(told.description, prefix: told.exitStatus == .refused ? "refused" : "error")
         }
