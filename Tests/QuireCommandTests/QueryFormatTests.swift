@@ -209,7 +209,7 @@ import Testing
       done; echo last) > log
       """
     #expect(try quire.shell(script).status == 0)
-    let answers = String(repeating: "7777777\nid\n1\n", count: 4)
+    let answers = String(repeating: "7777777\nid\n 1\n1 row\n", count: 4)
     #expect(try String(decoding: quire.bytes("log"), as: UTF8.self) == "first\n\(answers)last\n")
     #expect(try !quire.files.contains("-"))
     try quire.write("a.csv", "long before")

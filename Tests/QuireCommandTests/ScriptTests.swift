@@ -52,13 +52,13 @@ import Testing
 
   @Test(arguments: ["library.db --write", "query library.db --write -", "query library.db --write @script"])
   func `a failure in a transaction says that it was rolled back`(command: String) throws {
-    try quire.write("script", "begin;", "delete from book;", "delete from nowhere;", "commit;")
+    try quire.write("script", "begin;", "delete from book where true;", "delete from nowhere where true;", "commit;")
     let ran = try quire.shell("quire \(command) < script")
     let error = "no such table: nowhere. The transaction that was open was rolled back\n   3 │"
     #expect(ran.status == 1 && ran.error.contains(error), "\(ran)")
     let kept = try quire.shell("printf 'begin;\\n' | quire query library.db -")
     #expect(kept.error.contains("this one was rolled back") && !kept.error.contains("The transaction"), "\(kept)")
-    #expect(try quire.rows("library.db", "SELECT count(*) FROM book").first != ["0"])
+    #expect(try quire.rows("library.db", "SELECT id FROM book").count == 3)
   }
 
   @Test func `a script chooses its format, and goes on from its last answer`() throws {

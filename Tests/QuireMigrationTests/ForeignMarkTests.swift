@@ -51,7 +51,7 @@ import Testing
     "-- atlas:checkpoint", "-- atlas:checkpoint v1", "--changeset lem:2 dbms:mysql,oracle",
     "--changeset lem:2 context:test",
     "-- changeset lem:2 runOnChange:true labels:x", "--preconditions onFail:MARK_RAN",
-    "-- precondition-sql-check expectedResult:0 SELECT count(*) FROM t",
+    "-- precondition-sql-check expectedResult:0 SELECT 1",
   ])
   func `what another tool would leave out is refused`(mark: String) throws {
     let error = #expect(throws: MigrationError.self) { try read("\(mark)\nCREATE TABLE s (a);\n", as: "1_a.sql") }

@@ -80,7 +80,8 @@ import Testing
     #expect(banner.emblems.map(\.word) == ["dragon"] && banner.emblems[0].besides.map(\.word) == ["wave"])
     #expect(present.isEmpty || banner.emblems[0] === present[0] && present[0].besides[0] === present[1])
     #expect(try store.value("SELECT count(*) FROM banner_emblems") == 1 && !context.hasChanges)
-    let read = try #require(ModelContext(store).fetch(FetchDescriptor<Banner>()).first).emblems
+    let reader = ModelContext(store)
+    let read = try #require(reader.fetch(FetchDescriptor<Banner>()).first).emblems
     #expect(read.map(\.word) == ["dragon"] && read[0].besides.map(\.word) == ["wave"])
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import QuireSQLite
 
-/// A file or pipe that is read from its beginning, or from where a descriptor of this process stands. Waiting for a pipe's next bytes ends when the session is stopped.
+/// A file or pipe that is read from its beginning, or from where a descriptor of this process stands. Waiting for a pipe's next
+/// bytes ends when the session is stopped.
 final class InputFile {
   let path: String
   private let descriptor: Int32

@@ -99,10 +99,11 @@ struct MigrateSchemas {
 
   private func isScript(_ path: String) -> Bool { path.lowercased().hasSuffix(".sql") || isPipe(path) }
 
-  /// Such as `<(sqlite3 other.db .schema)` of a shell.
+  /// Such as `<(sqlite3 other.db .schema)` of a shell, or `/dev/stdin`.
   private func isPipe(_ path: String) -> Bool {
     var info = stat()
-    return stat(path, &info) == 0 && [S_IFIFO, S_IFCHR, S_IFSOCK].contains(info.st_mode & S_IFMT)
+    return PathLinks.descriptor(of: path) != nil
+      || stat(path, &info) == 0 && [S_IFIFO, S_IFCHR, S_IFSOCK].contains(info.st_mode & S_IFMT)
   }
 
   private func schema(ofScript path: String, called name: String) throws -> DatabaseSchema {

@@ -21,13 +21,16 @@ extension MigrateFailure {
 
   /// What to do about a database that has what its first file makes: it was made without these files, or another tool has
   /// run them and keeps its history elsewhere.
-  func alreadyThere(_ failure: MigrationFailure) -> String? {
-    guard failure.message.hasSuffix(" already exists"), progress.applied.isEmpty, isCommand("apply"),
-      (try? migrator.history())?.isEmpty == true, migrator.files.first?.path == failure.place.file
+  ///
+  /// - Parameter state: A sentence about the database after the failure.
+  func alreadyThere(_ failure: MigrationFailure, _ state: String) -> String? {
+    guard failure.message.hasSuffix(" already exists"), progress.applied.isEmpty, target.optionalDatabase != nil,
+      ["apply", "plan", "check"].contains(where: isCommand), (try? migrator.history())?.isEmpty == true,
+      migrator.files.first?.path == failure.place.file
     else { return nil }
     let command = target.pasteable("baseline VERSION")
     return """
-      Rolled back: \(state). Has it had that from before these files, or from a tool that ran them?
+      \(state) Has the database had that from before these files, or from a tool that ran them?
           \(command)        records the files up to VERSION as applied, and runs nothing
       """
   }

@@ -101,14 +101,15 @@ struct MigrateFailure {
     case .noDatabase(let path, _):
       (FileObstacle.missingFolder(of: path).map { "Its folder \($0) is missing, too: make that first.\n" } ?? "")
         + "To create one:  \(target.pasteable("apply --create"))"
-    case .failed(let failure) where isTrial: tried + (beginning(failure).map { "\n" + $0 } ?? "")
+    case .failed(let failure) where isTrial:
+      alreadyThere(failure, tried) ?? tried + (beginning(failure).map { "\n" + $0 } ?? "")
     case .refused where isTrial: tried
     case .refused(let statement, _):
       statement.hasPrefix("writing")
         ? "Rolled back: \(state)."
         : progress.applied.isEmpty ? "Nothing of it was run." : nothing("run")
     case .failed(let failure):
-      undone(failure.place.file, line: failure.place.line) ?? alreadyThere(failure)
+      undone(failure.place.file, line: failure.place.line) ?? alreadyThere(failure, "Rolled back: \(state).")
         ?? "Rolled back: \(state). Fix the file, run \(isCommand("redo") ? "redo" : "apply") again."
     case .foreignKeys(let rows, _, let file, _): undone(file, line: nil) ?? Self.mending(rows)
     case .busy:

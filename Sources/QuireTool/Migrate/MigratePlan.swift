@@ -58,7 +58,8 @@ struct MigratePlan {
       let place = "In the rehearsal on a copy. Nothing was changed."
       let text: String
       if case .failed(let failure) = error {
-        text = "\(failure)\n\(place)"
+        let told = MigrateFailure(target: target, migrator: run.migrator)
+        text = "\(failure)\n\(told.alreadyThere(failure, place) ?? place)"
       } else if let broken = MigrateFailure.brokenKeys(error, place) {
         text = broken
       } else {

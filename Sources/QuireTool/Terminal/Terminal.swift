@@ -19,6 +19,8 @@ public struct Terminal: Sendable {
   var outputFailure: @Sendable () -> Int32? = { nil }
   /// Reads a line that a person types; nil if the command cannot ask.
   public var input: (@Sendable () -> String?)?
+  /// Forgets what was typed and not read yet.
+  var discardInput: @Sendable () -> Void = {}
 
   /// One of the two ways out.
   public struct Stream: Sendable {
@@ -83,6 +85,7 @@ extension Terminal {
     var terminal = Terminal(
       output: stream(1), error: stream(2), columns: columns, lines: lines,
       input: isAsked ? line : nil)
+    terminal.discardInput = { tcflush(0, TCIFLUSH) }
     terminal.outputFailure = {
       failure.code.load(ordering: .relaxed) == 0 ? nil : failure.code.load(ordering: .relaxed)
     }
@@ -179,6 +182,8 @@ extension Terminal {
   public func confirm(_ question: String, otherwise: Bool = false) -> Bool? {
     guard let input else { return nil }
     while true {
+      // What was typed before, such as while a rehearsal ran, is no answer.
+      discardInput()
       error.write(printable(question, keepingLines: true) + (otherwise ? "  [Y/n] " : "  [y/N] "))
       guard let answer = input()?.lowercased() else { return false }
       switch answer.filter({ !$0.isWhitespace }) {

@@ -1,4 +1,5 @@
 import Foundation
+import PseudoTerminal
 import Quire
 import Testing
 
@@ -182,10 +183,25 @@ import Testing
     #expect(ran.status == 0 && ran.output.hasPrefix("library.db · nothing pending"), "\(ran.error)")
   }
 
+  @Test func `what was typed before a question is not its answer`() throws {
+    try FileManager.default.createDirectory(atPath: quire.path("drop"), withIntermediateDirectories: true)
+    try quire.write("drop/20260101000000_drop.sql", "DROP TABLE kept;")
+    try quire.database("kept.db", "CREATE TABLE kept (a); INSERT INTO kept VALUES (1)")
+    let terminal = try PseudoTerminal(columns: 80, rows: 16)
+    terminal.type("y\n")
+    let program = try terminal.start(
+      Scratch.binary.path, ["migrate", "apply", "-m", "drop", "kept.db"], in: quire.folder,
+      environment: ["TERM": "xterm", "NO_COLOR": "1", "HOME": quire.folder.path, "PATH": "/usr/bin:/bin"])
+    try terminal.wait(for: "[y/N]")
+    terminal.type("n\n")
+    #expect(try program.end() == 5)
+    #expect(try quire.rows("kept.db", "SELECT a FROM kept").count == 1)
+  }
+
   @Test func `a schema is compared with a script from a pipe`() throws {
     for command in [
       "exec bash -c 'quire migrate diff files <(cat wanted.sql)'", "quire migrate diff files - < wanted.sql",
-      "cat wanted.sql | quire migrate diff files /dev/stdin",
+      "cat wanted.sql | quire migrate diff files /dev/stdin", "quire migrate diff files /dev/stdin < wanted.sql",
     ] {
       try quire.write("wanted.sql", "CREATE TABLE other (a);")
       let ran = try quire.shell(command)
