@@ -22,11 +22,9 @@ extension ShellSession {
   func brokenKeys(_ words: StatementWords) -> ShellFailure? {
     if ["commit", "end", "release"].contains(words.verb) {
       return ShellFailure(
-        options.staysOpen
-          ? "a foreign key would lead nowhere: the transaction is open, and was not committed"
-          : "a foreign key would lead nowhere: the transaction was not committed",
+        "a foreign key would lead nowhere: the transaction was not committed",
         hint: options.staysOpen
-          ? "pragma foreign_key_check lists the rows; rollback takes all back"
+          ? "pragma foreign_key_check lists the rows while it is open; rollback takes all back"
           : "pragma foreign_key_check before commit lists the rows")
     }
     // Of a file that has only been asked in SQL the models are not read yet.
