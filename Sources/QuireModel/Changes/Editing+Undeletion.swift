@@ -57,7 +57,7 @@ extension Editing {
   /// The unsaved links of an object that has no row.
   func links(of entity: Entity, _ key: Int64) -> [PendingChanges.KeptLink] {
     guard let store, !pending.joinEdits.isEmpty else { return [] }
-    return pending.joinEdits.sorted.compactMap { pair, isLinked in
+    return pending.joinEdits.pairs(with: key).compactMap { pair, isLinked in
       let join = store.joins[pair.join]
       guard isLinked else { return nil }
       if join.first.entity == entity.index, pair.first == key {

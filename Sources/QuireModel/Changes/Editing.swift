@@ -123,10 +123,13 @@ package final class Editing: ContextPart {
   /// Discards unsaved links of an object that will have no row.
   func forgetPairs(of entity: Entity, _ key: Int64) {
     guard let store, !pending.joinEdits.isEmpty else { return }
-    pending.joinEdits.removeAll { pair in
+    for (pair, _) in pending.joinEdits.pairs(with: key) {
       let join = store.joins[pair.join]
-      return join.first.entity == entity.index && pair.first == key
+      if join.first.entity == entity.index && pair.first == key
         || join.second.entity == entity.index && pair.second == key
+      {
+        pending.joinEdits.forget(pair)
+      }
     }
   }
 

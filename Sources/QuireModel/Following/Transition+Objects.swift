@@ -201,7 +201,7 @@ extension Following {
     guard !pending.joinEdits.isEmpty, let toMany = property.toMany, case .join(let join, let side) = toMany.via
     else { return }
     var (linked, unlinked): ([Int64], Set<Int64>) = ([], [])
-    for (pair, isLinked) in pending.joinEdits.changes where pair.join == join.index {
+    for (pair, isLinked) in pending.joinEdits.pairs(with: own) where pair.join == join.index {
       let (mine, other) = side == .first ? (pair.first, pair.second) : (pair.second, pair.first)
       if mine != own { continue }
       let isDeleted = (registered(toMany.target, other) as? any PersistentModel)?.isDeleted == true

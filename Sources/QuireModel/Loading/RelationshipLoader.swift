@@ -226,7 +226,7 @@ package final class RelationshipLoader: ContextPart {
   /// The objects whose list has this key, as their keys: those in the file, and those linked by unsaved edits.
   func linked(to key: Int64, _ join: JoinTable, _ own: JoinSide) -> Set<Int64> {
     var keys: Set<Int64> = []
-    for (pair, isLinked) in core.pending.joinEdits.changes where isLinked && pair.join == join.index {
+    for (pair, isLinked) in core.pending.joinEdits.pairs(with: key) where isLinked && pair.join == join.index {
       if (own == .first ? pair.second : pair.first) == key { keys.insert(own == .first ? pair.first : pair.second) }
     }
     guard key >= ModelState.firstKey else { return keys }
