@@ -91,7 +91,7 @@ struct ForeignMark: Hashable {
       || words.first == "preconditions" && words.count > 1 && outcomes.contains(words[1])
     {
       return """
-        it says when what follows runs, and it would run always.
+        it says when what follows is to be run, and Quire would always run it.
         Nothing was run. Take those statements out of the file, or the line.
         """
     }

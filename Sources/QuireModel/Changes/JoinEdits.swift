@@ -34,8 +34,8 @@ struct JoinEdits {
     }
   }
 
-  /// The pairs with a key on either side, which may be that of an object of another class, in an order that does not depend on
-  /// hashing. Costs what there are of them, but for the first call.
+  /// The pairs that have a key on either side, sorted. The key may be that of an object of another class. The first call
+  /// looks at all pairs, a later one at these.
   mutating func pairs(with key: Int64) -> [(pair: Pair, linked: Bool)] {
     if changes.isEmpty { return [] }
     if pairsByKey == nil {

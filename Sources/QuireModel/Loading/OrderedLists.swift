@@ -8,10 +8,10 @@ extension RelationshipLoader {
   /// Sorts objects by their numbers, then by key. Reads the numbers through the properties, so observers that track the
   /// list are notified of moves.
   func ordered(_ targets: [AnyObject], by order: Int, _ target: Entity) -> [AnyObject] {
-    func places<Target: PersistentModel>(_: Target.Type) -> [Double] {
+    func numbers<Target: PersistentModel>(_: Target.Type) -> [Double] {
       self.places(of: targets.compactMap { $0 as? Target }, order, target)
     }
-    let places = places(target.type)
+    let places = numbers(target.type)
     if zip(places, places.dropFirst()).allSatisfy({ $0 <= $1 }) { return targets }
     return places.indices.sorted { a, b in places[a] == places[b] ? a < b : places[a] < places[b] }.map { targets[$0] }
   }

@@ -12,8 +12,8 @@ package final class RelationshipLoader: ContextPart {
   let groups = FetchGroups()
   /// The number of siblings for which a relationship is loaded at once.
   var batchLimit = RelationshipLoader.batchLimit
-  /// The number of rows after which no more of the siblings' lists is loaded with an object's own, which is loaded whole: a
-  /// hundred long lists may be all of a table.
+  /// How many rows are read before loading ends with the object's own list, or with the last of its siblings' lists that is
+  /// whole. A hundred long lists may be all of a table.
   var rowLimit = RelationshipLoader.rowLimit
   /// The relationships whose lists have been loaded for any object: changes of others affect nothing in memory.
   var loadedLists: Set<ListPlace.Kind> = []
@@ -102,7 +102,7 @@ package final class RelationshipLoader: ContextPart {
     return ordered(targets, by: order, store.entities[side.target])
   }
 
-  /// The list of a to-many, loaded if needed, and with it its siblings' lists as far as they are not long.
+  /// The list of a to-many, loaded if needed, with those of its siblings up to ``rowLimit``.
   func list(of model: any PersistentModel, _ property: Int) -> ToManyList? {
     if let list = model._quireLink(property).list { return list }
     guard let entity = entity(of: model), store != nil, entity.properties[property].toMany != nil else { return nil }
@@ -155,8 +155,8 @@ package final class RelationshipLoader: ContextPart {
 
   /// The committed keys of several objects' lists, ascending, in one statement. Empty lists are there, too.
   ///
-  /// - Parameter rowLimit: The number of rows after which no list but the first is read on. A list that is not whole is left
-  ///   out, and so are those behind it.
+  /// - Parameter rowLimit: After so many rows only the first list is read to its end. Lists that are not whole, or not begun,
+  ///   are left out.
   func listKeys(
     _ property: Int, of keys: [Int64], _ entity: Entity, on connection: Connection, bringingObjects: Bool,
     rowLimit: Int = .max

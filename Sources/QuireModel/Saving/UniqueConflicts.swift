@@ -73,7 +73,8 @@ extension Saver {
 
   // MARK: Into an object that is there
 
-  /// - Parameter referrers: Of the class's new objects; nil if they are to be found anew.
+  /// - Parameter referrers: What refers to new objects of this class; nil if that is to be looked for, as it is after a merge
+  ///   that lets objects of the class refer to each other.
   private func merge(
     _ model: any PersistentModel, into present: any PersistentModel, _ entity: Entity, _ referrers: inout Referrers?
   ) {
